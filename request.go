@@ -1,0 +1,126 @@
+package hitchpost
+
+import "time"
+
+// StartRequest asks for a new session.
+type StartRequest struct {
+	Title          string // empty: made from the directory and the program
+	Kind           Kind   // empty: command where there are Args, else shell
+	Cwd            string // empty: the account's home; relative to the home otherwise
+	Project        string
+	Node           string // empty: this node
+	Note           string
+	Check          string
+	RestartCommand string
+	Args           []string
+	Size           Size // of the terminal that asked; the zero value means 80x24
+
+	// Watch is how long to stay with the new process so that an early end is reported; zero returns once it is up.
+	Watch time.Duration
+}
+
+// StartResult is the answer to a StartRequest or a restart.
+type StartResult struct {
+	Session Session
+	// Early is set when the process ended within the watched time: how, and the first lines it printed.
+	Early      *Exit
+	FirstLines []string
+}
+
+// StopRequest asks for the end of a session's process.
+type StopRequest struct {
+	Signal  string        // name with or without SIG; empty: what ends this kind of session politely
+	Timeout time.Duration // until KILL; zero: 10 s
+}
+
+// RestartRequest asks for a fresh process under the same session.
+type RestartRequest struct {
+	Size  Size
+	Watch time.Duration // as in StartRequest
+}
+
+// ListRequest chooses sessions. Empty fields choose all.
+type ListRequest struct {
+	States  []State
+	Node    string
+	Project string
+	All     bool // closed ones too
+}
+
+// CaptureRequest asks for text from a session's terminal.
+type CaptureRequest struct {
+	Lines   int  // the last so many rows of the screen; 0: all of it
+	History bool // the whole history, then the screen
+	ANSI    bool // with colours and attributes as SGR sequences
+}
+
+// Size is a terminal's size in character cells.
+type Size struct{ Cols, Rows int }
+
+// The sizes that are let through to a program; what lies outside is moved to the nearest.
+const (
+	MinCols, MaxCols = 2, 1000
+	MinRows, MaxRows = 2, 500
+)
+
+// Clamp returns the nearest usable size. A zero in either direction means that the client did not know it: 80x24.
+func (s Size) Clamp() Size {
+	if s.Cols <= 0 || s.Rows <= 0 {
+		return Size{80, 24}
+	}
+	return Size{min(max(s.Cols, MinCols), MaxCols), min(max(s.Rows, MinRows), MaxRows)}
+}
+
+// Terminal is what is known of a client's terminal.
+type Terminal struct {
+	Name      string // TERM as the client sent it
+	Size      Size
+	TrueColor bool // it is known to show 24-bit colour, or not known not to
+	NoColor   bool // NO_COLOR was set
+}
+
+// AttachRequest asks for a view of a live session.
+type AttachRequest struct {
+	Ref      string
+	Terminal Terminal
+	ReadOnly bool
+	NoReplay bool
+	// Client is the id that `hitchpost connect` sends so that a dropped client finds its session again; may be empty.
+	Client string
+}
+
+// AttachEnd is why a view of a session ended.
+type AttachEnd struct {
+	Reason  EndReason
+	Session Session // as it was at the end
+	Exit    *Exit   // set for EndExited
+	Message string  // for people, set for EndCut
+}
+
+// EndReason is one of the ways in which a view ends.
+type EndReason string
+
+// The ways in which a view ends.
+const (
+	EndDetached EndReason = "detached" // the person left
+	EndExited   EndReason = "exited"   // the session's process ended
+	EndLost     EndReason = "lost"     // tmux lost the session
+	EndCut      EndReason = "cut"      // the service ended the view
+)
+
+// Status is the health of each part, as `status` prints it.
+type Status struct {
+	Version  string
+	Started  time.Time
+	Database Part
+	Nodes    []Node
+	Sessions map[State]int
+	Clients  int // views open now
+}
+
+// Part is the health of one part: ok, or why not and since when.
+type Part struct {
+	OK     bool
+	Reason string
+	Since  time.Time
+}

@@ -1,0 +1,110 @@
+package hitchpost
+
+import "time"
+
+// Kind is what a session runs.
+type Kind string
+
+// The kinds of session.
+const (
+	Claude  Kind = "claude"
+	Shell   Kind = "shell"
+	Command Kind = "command"
+)
+
+// Session is one terminal workload. The zero time and the empty string stand for "none"; see MarshalJSON for how
+// scripts see it.
+type Session struct {
+	ID     string // lower-case UUID, version 7
+	Handle string // short name, unique among sessions that are not closed
+	Title  string
+	Kind   Kind
+	Node   string // name of the machine that runs it
+
+	Project string
+	Cwd     string // absolute, symlinks as the person gave them
+	Repo    string // base name of the git working tree that holds Cwd
+	Branch  string // branch checked out there, or a short commit when detached
+
+	State       State
+	StateReason string
+	StateSource Source
+	StateSince  time.Time
+	Attached    int // clients attached now
+
+	Args           []string // the program and its words for kind command; extra words for the others
+	RestartCommand string   // what a Restart runs in place of Args, split like a POSIX shell splits words
+	ConversationID string
+	Note           string
+	Check          string
+
+	ExitCode   *int   // nil while it runs, and after a signal
+	ExitSignal string // name without SIG, such as KILL
+	Restarts   int    // also the number of the run: the first is 0
+
+	CreatedAt      time.Time
+	StartedAt      time.Time
+	EndedAt        time.Time
+	LastOutputAt   time.Time
+	LastAttachedAt time.Time
+	ClosedAt       time.Time
+
+	// LeaseUntil ends the time in which a STARTING session may still be coming up; after it the reconciler decides.
+	LeaseUntil time.Time
+}
+
+// Open reports whether the session is still on the list.
+func (s Session) Open() bool { return s.ClosedAt.IsZero() }
+
+// Node is a machine, and an account on it, that runs sessions.
+type Node struct {
+	ID     string // UUID
+	Name   string
+	State  NodeState
+	Reason string // why it is in that state, for people
+	Since  time.Time
+}
+
+// NodeState tells whether a node gave a healthy answer when last asked.
+type NodeState string
+
+// The states of a node.
+const (
+	Online  NodeState = "ONLINE"
+	Offline NodeState = "OFFLINE"
+)
+
+// Event is one line of a session's life, appended and never edited.
+type Event struct {
+	ID        int64
+	SessionID string // empty for events that are not of a session
+	At        time.Time
+	Kind      string // a Change, or another word for what changes no state
+	From, To  State  // empty where no state is meant
+	Actor     string // name, empty for the service itself
+	Source    Source
+	Reason    string
+}
+
+// Exit is how a process ended. Exactly one of Code and Signal is set, or neither when nobody saw the end.
+type Exit struct {
+	Code   *int
+	Signal string // name without SIG
+	At     time.Time
+}
+
+// Well reports whether the process ended with code 0.
+func (e Exit) Well() bool { return e.Code != nil && *e.Code == 0 }
+
+// Status is the exit status that a shell would give: the code, or 128+N for signal N, or 1 when nobody saw the end.
+// signum turns a signal's name into its number.
+func (e Exit) Status(signum func(string) int) int {
+	switch {
+	case e.Code != nil:
+		return *e.Code
+	case e.Signal != "":
+		return 128 + signum(e.Signal)
+	default:
+		return 1
+	}
+}
