@@ -1,0 +1,13 @@
+// Package store remembers: sessions, their events, who is attached, keys and nodes, in PostgreSQL 13 or newer.
+//
+// What it promises:
+//
+//   - A state changes only by a compare-and-set write that hitchpost.Next allows, and the event that tells of it is
+//     appended in the same transaction, as is the notification that wakes every listener.
+//   - Every call ends within Deadline, whatever the server does, and may be made from many goroutines at once.
+//   - Errors are of hitchpost's kinds. A database that is away, slow or read-only gives UnavailableError.
+//   - Nothing outside the database happens inside a transaction.
+//
+// Times come from the database's clock, in UTC, with microseconds. SQL stands beside the function that runs it and takes
+// every value as a parameter. It imports the root package and migrations; runtime and cmd may import it.
+package store
