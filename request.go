@@ -85,6 +85,7 @@ type AttachRequest struct {
 	Terminal Terminal
 	ReadOnly bool
 	NoReplay bool
+	Clear    bool // erase the terminal's screen and scrollback before the replay
 	// Client is the id that `hitchpost connect` sends so that a dropped client finds its session again; may be empty.
 	Client string
 }
