@@ -1,0 +1,203 @@
+// Package pty runs a command under a pseudo-terminal whose master side never holds an operating system thread: it is
+// non-blocking and belongs to Go's poller, so a reader that waits is a parked goroutine and deadlines work.
+//
+// It promises that nothing is left of a command after Close: no process, no goroutine, no descriptor. Package
+// runtime/tmux imports it.
+package pty
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// hangupGrace is how long a command may take to end after its terminal hung up.
+const hangupGrace = 250 * time.Millisecond
+
+// Process is a command under a pseudo-terminal. Its methods may be called at the same time, but for two Reads or two
+// Writes.
+type Process struct {
+	master *os.File
+	raw    syscall.RawConn
+	tty    string
+	cmd    *exec.Cmd
+
+	read atomic.Int64
+
+	// try and its fields are one reader's; they are here so that a read allocates nothing.
+	try    func(fd uintptr)
+	tryBuf []byte
+	tryN   int
+	tryErr error
+
+	closing sync.Once
+	done    chan struct{}
+	err     error // of the command; set before done is closed
+}
+
+// Start runs cmd as the leader of a new terminal session whose controlling terminal is a new pseudo-terminal of the
+// given size. Standard input is that terminal; standard output and error too, unless cmd sets them.
+func Start(cmd *exec.Cmd, size hitchpost.Size) (*Process, error) {
+	master, tty, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("open a pseudo-terminal: %w", err)
+	}
+	defer tty.Close()
+	raw, err := master.SyscallConn()
+	if err != nil {
+		master.Close()
+		return nil, fmt.Errorf("open a pseudo-terminal: %w", err)
+	}
+	p := &Process{master: master, raw: raw, tty: tty.Name(), cmd: cmd, done: make(chan struct{})}
+	p.try = p.tryRead
+	if err := p.Resize(size); err != nil {
+		master.Close()
+		return nil, err
+	}
+	cmd.Stdin = tty
+	if cmd.Stdout == nil {
+		cmd.Stdout = tty
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = tty
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		master.Close()
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	go p.wait()
+	return p, nil
+}
+
+func (p *Process) wait() {
+	p.err = p.cmd.Wait()
+	close(p.done)
+}
+
+// TTY is the path of the command's terminal, such as /dev/pts/7.
+func (p *Process) TTY() string { return p.tty }
+
+// Pid is the command's process id.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Done is closed once the command ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err is how the command ended, as exec.Cmd.Wait tells it; valid after Done.
+func (p *Process) Err() error { return p.err }
+
+// BytesRead is how many bytes were read so far.
+func (p *Process) BytesRead() int64 { return p.read.Load() }
+
+// Read waits until the command printed something and returns what there is, up to len(b), in as few calls of the
+// kernel as it takes. It is io.EOF once the command's side is closed.
+func (p *Process) Read(b []byte) (int, error) {
+	n, err := p.master.Read(b)
+	if n > 0 {
+		p.read.Add(int64(n))
+	}
+	if err != nil {
+		return n, endOf(err)
+	}
+	// A terminal gives up one line discipline buffer at a time. Where a burst is under way, more stands behind it; a
+	// short answer, such as the echo of a key, goes out at once.
+	for n >= burst && n < len(b) {
+		m, err := p.ReadReady(b[n:])
+		n += m
+		if m == 0 || err != nil {
+			break // an error comes again at the next Read
+		}
+	}
+	return n, nil
+}
+
+// burst is the size of a read from which on it is worth asking the kernel for more.
+const burst = 128
+
+// ReadReady returns what is there without waiting; 0 and no error when there is nothing.
+func (p *Process) ReadReady(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	p.tryBuf, p.tryN, p.tryErr = b, 0, nil
+	err := p.raw.Control(p.try)
+	p.tryBuf = nil
+	if err == nil {
+		err = p.tryErr
+	}
+	if p.tryN > 0 {
+		p.read.Add(int64(p.tryN))
+		return p.tryN, nil
+	}
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+		return 0, nil
+	}
+	return 0, endOf(err)
+}
+
+func (p *Process) tryRead(fd uintptr) {
+	n, err := unix.Read(int(fd), p.tryBuf)
+	p.tryN, p.tryErr = max(n, 0), err
+	if n == 0 && err == nil {
+		p.tryErr = io.EOF
+	}
+}
+
+// endOf turns the kernel's word for "the other side is closed" (EIO on Linux, pty(7)) into io.EOF.
+func endOf(err error) error {
+	if errors.Is(err, unix.EIO) || errors.Is(err, os.ErrClosed) {
+		return io.EOF
+	}
+	return err
+}
+
+// Write types b. It waits while the command does not read, until the write deadline.
+func (p *Process) Write(b []byte) (int, error) { return p.master.Write(b) }
+
+// SetReadDeadline ends a Read that waits, as os.File's does.
+func (p *Process) SetReadDeadline(t time.Time) error { return p.master.SetReadDeadline(t) }
+
+// SetWriteDeadline ends a Write that waits, as os.File's does.
+func (p *Process) SetWriteDeadline(t time.Time) error { return p.master.SetWriteDeadline(t) }
+
+// Resize sets the terminal's size and never blocks; the command hears of it by SIGWINCH when it changed.
+func (p *Process) Resize(size hitchpost.Size) error {
+	ws := unix.Winsize{Row: cells(size.Rows), Col: cells(size.Cols)}
+	var setErr error
+	err := p.raw.Control(func(fd uintptr) { setErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &ws) })
+	if err == nil {
+		err = setErr
+	}
+	if err != nil {
+		return fmt.Errorf("resize %s: %w", p.tty, err)
+	}
+	return nil
+}
+
+func cells(n int) uint16 { return uint16(min(max(n, 1), 1<<15)) }
+
+// Close hangs the terminal up, kills the command if it does not end of that, and waits for it.
+func (p *Process) Close() error {
+	p.closing.Do(func() { p.master.Close() })
+	grace := time.NewTimer(hangupGrace)
+	defer grace.Stop()
+	select {
+	case <-p.done:
+	case <-grace.C:
+		// The error can only say that it ended meanwhile.
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+	return nil
+}
