@@ -42,7 +42,7 @@ const (
 	ChangeExitedWell   Change = "exited"        // its process ended with code 0
 	ChangeExitedBadly  Change = "exited_badly"  // another code, or a signal
 	ChangeLost         Change = "lost"          // a healthy tmux does not know it
-	ChangeFound        Change = "found"         // tmux runs what the store held as ended or did not know
+	ChangeFound        Change = "found"         // tmux runs what the store held as ended, as an older run, or not at all
 	ChangeRestartAsked Change = "restart_asked" // a person asked for a fresh process
 	ChangeClosed       Change = "closed"        // a person took it off the list
 )
@@ -89,7 +89,8 @@ func Next(from State, c Change) (to State, ok bool) {
 	case ChangeLost:
 		return lost(from)
 	case ChangeFound:
-		return when(from == "" || from.Ended(), Detached)
+		// From any state: a store restored from an older backup may be a run behind tmux.
+		return Detached, true
 	case ChangeClosed:
 		if from == Recoverable {
 			return Stopped, true
