@@ -2,18 +2,10 @@ package store
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/hitchpost/hitchpost"
 )
-
-type Store struct{}
-
-func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) { panic("pending") }
-func (s *Store) Close()                                                      { panic("pending") }
-func (s *Store) Migrate(ctx context.Context) error                           { panic("pending") }
-func (s *Store) Ping(ctx context.Context) error                              { panic("pending") }
 
 func (s *Store) Sessions(ctx context.Context, r hitchpost.ListRequest) ([]hitchpost.Session, error) {
 	panic("pending")

@@ -28,6 +28,8 @@ type Transition struct {
 	By  By
 	// Exit is how the process ended, for exited, exited_badly and lost; nil when nobody saw it. Its At becomes ended_at.
 	Exit *hitchpost.Exit
+	// SetRun is the number of the run that was found, for found; nil leaves the session's.
+	SetRun *int
 	// Lease is the time until which a start may be under way; needed for restart_asked.
 	Lease time.Time
 }

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// read runs f on a connection, within Deadline. op says what is done, for the error: "list the sessions".
+func (s *Store) read(ctx context.Context, op string, f func(context.Context, querier) error) error {
+	return s.call(ctx, op, func(ctx context.Context, c *pgxpool.Conn) error { return f(ctx, c) })
+}
+
+// write runs f in a transaction, within Deadline; it is committed when f returns nil. f may run twice, the first time
+// without effect, so it must not change anything else.
+func (s *Store) write(ctx context.Context, op string, f func(context.Context, pgx.Tx) error) error {
+	return s.call(ctx, op, func(ctx context.Context, c *pgxpool.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(ctx, tx) })
+	})
+}
+
+// call gives f a connection and Deadline, and tries once more after a failure that is known to have left no trace.
+func (s *Store) call(ctx context.Context, op string, f func(context.Context, *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, Deadline, errDeadline)
+	defer cancel()
+	err := s.once(ctx, f)
+	if traceless(err) && ctx.Err() == nil {
+		err = s.once(ctx, f)
+	}
+	return fault(op, causeOf(ctx, err))
+}
+
+func (s *Store) once(ctx context.Context, f func(context.Context, *pgxpool.Conn) error) error {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	err = f(ctx, c)
+	if code(err) == readOnlyTransaction {
+		// The server was demoted or switched. Its connections look healthy and would fail every write from now on, so
+		// this one goes and so does the rest of the pool; new ones are made only to a server that takes writes.
+		closeNow(c.Conn())
+		s.pool.Reset()
+	}
+	return err
+}
+
+// traceless reports whether err came with the certainty that nothing was done: the request never left, or the server
+// rolled it back for a reason that may be over.
+func traceless(err error) bool {
+	switch code(err) {
+	case readOnlyTransaction, "40001", "40P01": // serialization failure, deadlock
+		return true
+	case "":
+		return pgconn.SafeToRetry(err)
+	}
+	return false
+}
+
+// causeOf is err, or where ctx ended first, why it did.
+func causeOf(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// code is the SQLSTATE of err, empty when it is not from the server.
+func code(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// closeNow closes c without waiting for a server that may be gone.
+func closeNow(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.Close(ctx)
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// poolSize is how many connections are used at most, unless the URL says otherwise with pool_max_conns. A call waits
+// for a free one within its deadline. Listen, Migrate and each Lease have a connection of their own besides.
+const poolSize = 10
+
+// Store is an open database. All its methods may be called from many goroutines at once.
+type Store struct {
+	pool *pgxpool.Pool
+	conf *pgx.ConnConfig
+	log  *slog.Logger
+}
+
+// Open reads url, which is anything that libpq understands, and makes ready to connect: it does not wait for the
+// database, which may be away now and come later. Only the URL itself can be wrong, and gives UsageError. The caller
+// closes the store.
+func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
+	conf, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The error of pgx hides the password.
+		return nil, hitchpost.Errorf(hitchpost.UsageError, "the database URL cannot be read: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		conf.MaxConns = poolSize
+	}
+	conf.MaxConnIdleTime = 5 * time.Minute
+	conf.PingTimeout = Deadline / 3 // leaves time to try another connection within the call's deadline
+	conf.AfterConnect = limit
+	prepare(conf.ConnConfig)
+	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		return nil, fault("open the database", err)
+	}
+	return &Store{pool: pool, conf: conf.ConnConfig.Copy(), log: log}, nil
+}
+
+// prepare makes c fit for every connection of the store.
+func prepare(c *pgx.ConnConfig) {
+	// A pool goes on dialing when the call that wanted the connection has given up, and that takes a place meanwhile.
+	c.ConnectTimeout = Deadline
+	// Of several hosts the one that takes writes, and none of them while there is none: a server that was demoted
+	// answers pings all the same.
+	c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "hitchpost"
+	}
+}
+
+// limit bounds what a connection may leave behind on the server when its call has given up or its process was stopped:
+// a lock held for ever would stop everyone else. They are set here and not as startup parameters, which connection
+// poolers refuse.
+func limit(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),
+		set_config('idle_in_transaction_session_timeout', $2, false)`,
+		Deadline.String(), (2 * Deadline).String())
+	return err
+}
+
+// connect makes a connection outside the pool, for work that keeps one for long. The caller closes it.
+func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, Deadline, errDeadline)
+	defer cancel()
+	c, err := pgx.ConnectConfig(ctx, s.conf.Copy())
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	return c, nil
+}
+
+// Close ends every connection. It waits for calls under way, which take no longer than Deadline. Leases and Listen
+// have connections of their own, and end by their own means.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping is nil while the database answers and takes writes.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read(ctx, "ask the database", func(ctx context.Context, q querier) error {
+		return writable(ctx, q)
+	})
+}
+
+// writable asks whether the server behind q takes writes. One that does not is told by the error that a write to it
+// would have given, so that both are handled in one place.
+func writable(ctx context.Context, q querier) error {
+	var readOnly bool
+	if err := q.QueryRow(ctx, `select current_setting('transaction_read_only')::boolean`).Scan(&readOnly); err != nil {
+		return err
+	}
+	if readOnly {
+		return &pgconn.PgError{Severity: "ERROR", Code: readOnlyTransaction, Message: "the server takes no writes"}
+	}
+	return nil
+}
+
+// querier is what a pool's connection, one of our own and a transaction have in common.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+var errDeadline = errors.New("the database did not answer in time")
