@@ -26,7 +26,10 @@ func Program(argv0, path, dir string) (string, error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
 		}
-		return file, runnable(argv0, file)
+		if err := runnable(argv0, file); err != nil {
+			return "", err
+		}
+		return file, nil
 	}
 	var second error // what is there but cannot be run, should nothing better follow: execvp(3)
 	for _, d := range filepath.SplitList(path) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -33,6 +34,7 @@ func start(spec Spec) (pid int, err error) {
 	if spec.Argv0 != "" {
 		argv[0] = spec.Argv0
 	}
+	keepDescriptors()
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}}
 	pid, err = syscall.ForkExec(file, argv, attr)
 	if err == syscall.ENOEXEC && script(file) {
@@ -43,6 +45,20 @@ func start(spec Spec) (pid int, err error) {
 		return 0, fmt.Errorf("%q cannot be run: %w", spec.Argv[0], explain(file, err))
 	}
 	return pid, nil
+}
+
+// keepDescriptors keeps what the wrapper may have inherited beside its terminal from the program. Linux and macOS list
+// a process's own descriptors in /dev/fd.
+func keepDescriptors() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
 }
 
 // failure is a reason with a mark that errors.Is finds; only the reason is printed.
