@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
+	"sync"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -30,7 +34,7 @@ type Config struct {
 	Service Service
 
 	In  Input
-	Out io.Writer // one Write is one piece of a frame; a Write that fails or is slow does not end the menu
+	Out io.Writer // raw bytes, lines end in CR LF already; a blocked Write must return once ctx is cancelled
 
 	Terminal hitchpost.Terminal
 	Sizes    <-chan hitchpost.Size // later sizes; may be nil, may be closed
@@ -44,6 +48,7 @@ type Config struct {
 	Background func(work func())
 
 	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: nothing is logged
 }
 
 // Choice is how the picker ended.
@@ -57,5 +62,106 @@ type Choice struct {
 // is as it was found, no goroutine of it reads In or writes Out, and unused bytes are back in In. The error is io.EOF,
 // or what Read gave, when the input ended before a choice was made, and the cause of ctx when that was cancelled.
 func Run(ctx context.Context, c Config) (Choice, error) {
-	return Choice{}, errors.New("menu: not built yet")
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newModel(ctx, c)
+	defer m.tasks.end()
+	p := tea.NewProgram(m,
+		tea.WithContext(ctx),
+		tea.WithInput(nil), // see keyboard.go
+		tea.WithOutput(&lineEnds{w: c.Out}),
+		tea.WithEnvironment(clientEnviron(c.Terminal, c.Environ)),
+		tea.WithColorProfile(profileOf(c.Terminal, c.Environ)),
+		tea.WithWindowSize(m.size.Cols, m.size.Rows),
+		tea.WithoutSignalHandler(), // the process is a server: its signals are not the person's
+	)
+	over := make(chan struct{})
+	var helpers sync.WaitGroup
+	helpers.Go(func() { feedKeys(p, c.In, over) })
+	helpers.Go(func() { feedSizes(p, c.Sizes, over) })
+	_, err := p.Run()
+	close(over)
+	helpers.Wait()
+	switch {
+	case m.choice != nil:
+		return *m.choice, nil
+	case m.err != nil:
+		return Choice{Selected: m.list.id}, m.err
+	case context.Cause(ctx) != nil:
+		return Choice{Selected: m.list.id}, context.Cause(ctx)
+	case err == nil:
+		err = errors.New("the picker ended without a choice")
+	}
+	return Choice{Selected: m.list.id}, err
+}
+
+func newModel(ctx context.Context, c Config) *model {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &model{
+		actor: c.Actor, service: c.Service, clock: c.Now, now: c.Now(),
+		tasks: newTasks(ctx, c.Background, c.Log),
+		keys:  newKeys(), theme: newTheme(profileOf(c.Terminal, c.Environ)), size: sized(c.Terminal.Size),
+	}
+	m.watch = c.Service.Watch(m.tasks.ctx)
+	m.list.id = c.Selected
+	if m.list.id == "" {
+		m.list.id = c.Service.Last(ctx, c.Actor)
+	}
+	m.put(m.take())
+	if c.Notice != "" {
+		m.tell(clean(c.Notice))
+		m.toast.until = m.now.Add(badFor)
+	}
+	return m
+}
+
+// sized is the size to draw for: one that the client did not know is 80x24, and none is larger than a session's.
+func sized(s hitchpost.Size) hitchpost.Size {
+	if s.Cols <= 0 || s.Rows <= 0 {
+		return s.Clamp()
+	}
+	return hitchpost.Size{Cols: min(s.Cols, hitchpost.MaxCols), Rows: min(s.Rows, hitchpost.MaxRows)}
+}
+
+// feedKeys gives each key to the program and waits for what the model made of it, until over is closed.
+func feedKeys(p *tea.Program, in Input, over <-chan struct{}) {
+	k := keyboard{in: in, deliver: func(ev tea.Msg) (used, ended bool) {
+		v := make(chan verdict, 1)
+		p.Send(delivered{ev, v})
+		select {
+		case got := <-v:
+			return got.used, got.ended
+		case <-over:
+		}
+		select { // the program has ended; what it took before is settled
+		case got := <-v:
+			return got.used, true
+		default:
+			return false, true
+		}
+	}}
+	if err := k.run(over); err != nil {
+		p.Send(hungUp{err})
+	}
+}
+
+// feedSizes tells the program of each new size, until over or sizes is closed.
+func feedSizes(p *tea.Program, sizes <-chan hitchpost.Size, over <-chan struct{}) {
+	for {
+		select {
+		case s, ok := <-sizes:
+			if !ok {
+				return
+			}
+			s = sized(s)
+			p.Send(tea.WindowSizeMsg{Width: s.Cols, Height: s.Rows})
+		case <-over:
+			return
+		}
+	}
 }

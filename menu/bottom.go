@@ -1,0 +1,181 @@
+package menu
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// bottom is what stands below the list: about the selected session, what was asked or told, what is away, the keys.
+func (m *model) bottom(w, h int) block {
+	var b block
+	if h < 3 {
+		return b
+	}
+	if roomy(h) {
+		b.add("")
+	}
+	if m.mode == modeList && h >= 14 && !m.wide() {
+		b.add(m.detail(w)...)
+	}
+	m.message(&b, w, max(h/4, 1))
+	if line := trouble(m.status, m.now); line != "" && h >= 5 {
+		for _, l := range wrap(line, w, max(h/8, 1)) {
+			b.add(m.theme.problem.Render(l))
+		}
+	}
+	b.add(m.footer(w))
+	return b
+}
+
+// detail is what the columns had no room for.
+func (m *model) detail(w int) []string {
+	s, ok := m.list.selected()
+	if !ok {
+		return nil
+	}
+	title := clean(s.Title)
+	dir := clean(s.Cwd)
+	if room := w - gap - width(title); room >= 12 && dir != "" {
+		title += strings.Repeat(" ", gap) + cutLeft(dir, room)
+	}
+	return []string{fit(title, w), m.theme.faint.Render(fit(story(s, m.now), w))}
+}
+
+// message is at most n lines of what is asked or told.
+func (m *model) message(b *block, w, n int) {
+	switch {
+	case m.mode == modeFilter:
+		m.prompt(b, wordFilter, w)
+		return
+	case m.mode == modeRename:
+		m.prompt(b, wordRename, w)
+	case m.mode == modeAsk:
+		for _, line := range wrap(m.asked.text, w, max(n, 2)) {
+			b.add(m.theme.name.Render(line))
+		}
+		return
+	}
+	if line := m.work.line(m.now); line != "" {
+		b.add(fit(line, w))
+		return
+	}
+	style := m.theme.good
+	if m.toast.bad {
+		style = m.theme.problem
+	}
+	for _, line := range wrap(m.toast.text, w, n) {
+		b.add(style.Render(line))
+	}
+}
+
+// prompt is the line with the text field of the mode.
+func (m *model) prompt(b *block, label string, w int) {
+	label = head(label, max(w-8, 0))
+	text, x := m.typing.view(w - width(label))
+	b.put(label+text, width(label)+x)
+}
+
+// footer is the keys that mean something now. On a narrow terminal those in the middle go first: help and leave stay.
+func (m *model) footer(w int) string {
+	keys := m.applying()
+	for {
+		line, plain := "", 0
+		for i, k := range keys {
+			if i > 0 {
+				line += "  "
+				plain += 2
+			}
+			line += m.theme.key.Render(k.Help().Key) + " " + k.Help().Desc
+			plain += width(k.Help().Key) + 1 + width(k.Help().Desc)
+		}
+		if plain <= w {
+			return line
+		}
+		if len(keys) == 1 {
+			return head(keys[0].Help().Key+" "+keys[0].Help().Desc, w)
+		}
+		drop := max(len(keys)-3, 0)
+		keys = append(keys[:drop:drop], keys[drop+1:]...)
+	}
+}
+
+// renamed is k with another word for what it does here.
+func renamed(k key.Binding, does string) key.Binding {
+	k.SetHelp(k.Help().Key, does)
+	return k
+}
+
+// applying lists the keys of the mode that can be pressed with effect.
+func (m *model) applying() []key.Binding {
+	k := m.keys
+	switch m.mode {
+	case modeFilter:
+		return []key.Binding{renamed(k.attach, "keep"), renamed(k.cancel, "clear")}
+	case modeHelp:
+		return []key.Binding{bind("j k", "scroll", "j"), k.cancel}
+	case modeAsk:
+		return m.answers()
+	case modeRename:
+		return []key.Binding{renamed(k.submit, "rename"), k.cancel}
+	case modeForm:
+		return m.formKeys()
+	}
+	var keys []key.Binding
+	s, ok := m.list.selected()
+	if ok && s.State.Live() {
+		if m.mayDrive() {
+			keys = append(keys, k.attach)
+		} else {
+			keys = append(keys, renamed(k.attach, wordAttachRead))
+		}
+	}
+	if m.mayDrive() && !away(m.status) {
+		keys = append(keys, m.acting(s, ok)...)
+	}
+	if len(m.list.all) > 0 {
+		keys = append(keys, k.filter)
+	}
+	if m.list.query != "" {
+		keys = append(keys, renamed(k.cancel, "all"))
+	}
+	return append(keys, k.help, k.leave)
+}
+
+// acting is the keys that change something, those that suit the selected session first.
+func (m *model) acting(s hitchpost.Session, ok bool) []key.Binding {
+	k := m.keys
+	var keys []key.Binding
+	if ok && s.State.Ended() {
+		keys = append(keys, k.restart)
+	}
+	keys = append(keys, k.create)
+	if ok && s.State.Live() {
+		keys = append(keys, k.stop)
+	}
+	if ok && s.State.Ended() {
+		keys = append(keys, k.close)
+	}
+	if ok {
+		keys = append(keys, k.rename)
+	}
+	return keys
+}
+
+// answers is the keys that answer the open question.
+func (m *model) answers() []key.Binding {
+	var keys []key.Binding
+	if m.asked.confirm {
+		return []key.Binding{renamed(m.keys.yes, m.asked.verbs[0]), renamed(m.keys.no, "no")}
+	}
+	for _, v := range m.asked.verbs {
+		if v == verbRestart {
+			keys = append(keys, m.keys.restart)
+		} else {
+			keys = append(keys, m.keys.close)
+		}
+	}
+	return append(keys, m.keys.cancel)
+}

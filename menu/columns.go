@@ -1,0 +1,101 @@
+package menu
+
+import (
+	"github.com/hitchpost/hitchpost"
+)
+
+// column is one property of a session in the list.
+type column int
+
+// The columns, in the order in which they stand.
+const (
+	colHandle column = iota
+	colState
+	colKind
+	colNode
+	colPlace
+	colOutput
+	colAttached
+	colTitle
+	columnCount
+)
+
+// widths is how wide each column is; 0 means that it is not shown.
+type widths [columnCount]int
+
+const (
+	gutter = 2 // columns for the mark of the selected row
+	gap    = 2 // columns between two columns
+)
+
+// natural is how wide each column would be with room for everything, measured once for each new list.
+type natural widths
+
+func measure(sessions []hitchpost.Session) natural {
+	n := natural{colHandle: 8, colNode: 4, colPlace: 11, colTitle: 5}
+	for _, s := range sessions {
+		n[colHandle] = max(n[colHandle], width(clean(s.Handle)))
+		n[colNode] = max(n[colNode], width(clean(s.Node)))
+		n[colPlace] = max(n[colPlace], width(clean(place(s))))
+		n[colTitle] = max(n[colTitle], width(clean(s.Title)))
+	}
+	n[colHandle] = min(n[colHandle], 28)
+	n[colNode] = min(n[colNode], 14)
+	n[colPlace] = min(n[colPlace], 40)
+	n[colTitle] = min(n[colTitle], 60)
+	n[colState] = 17 + 1 + ageWidth // WAITING_FOR_INPUT
+	n[colKind], n[colOutput], n[colAttached] = 7, 6, 3
+	return n
+}
+
+const (
+	stateShort = 11 + 1 + ageWidth // RECOVERABLE; WAITING_FOR_INPUT is written WAITING
+	stateTiny  = 8                 // the start of the word, no age
+)
+
+// plan chooses the columns for a list of w columns. Handle and state stay; the others come as the width allows, what
+// tells most first. What is left over goes to the columns that would be cut.
+func plan(w int, n natural) widths {
+	var p widths
+	w -= gutter
+	switch {
+	case w < 14:
+		p[colHandle] = max(w, 0)
+		return p
+	case w < 8+gap+stateShort:
+		p[colState] = stateTiny
+		p[colHandle] = w - gap - stateTiny
+		return p
+	}
+	p[colState] = stateShort
+	if w >= 60 {
+		p[colState] = n[colState]
+	}
+	p[colHandle] = min(n[colHandle], 16)
+	rest := w - p[colHandle] - gap - p[colState]
+	for _, c := range []struct {
+		column
+		least int
+	}{
+		{colOutput, n[colOutput]},
+		{colPlace, min(n[colPlace], 14)},
+		{colKind, n[colKind]},
+		{colAttached, n[colAttached]},
+		{colNode, min(n[colNode], 8)},
+		{colTitle, min(n[colTitle], 16)},
+	} {
+		if rest < gap+c.least {
+			break
+		}
+		p[c.column] = c.least
+		rest -= gap + c.least
+	}
+	for _, c := range []column{colHandle, colPlace, colNode, colTitle} {
+		if p[c] > 0 {
+			more := min(rest, n[c]-p[c])
+			p[c] += more
+			rest -= more
+		}
+	}
+	return p
+}

@@ -1,0 +1,212 @@
+package menu
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A Bubble Tea program that reads by itself keeps one read going and decodes whole chunks: what stands behind the key
+// that ends it is lost, and so is the first key after it. It also asks the terminal for its abilities, and an answer
+// that comes late is typed into whatever reads next. So the program runs without an input, which turns off every
+// query, and keyboard decodes one key at a time: the next one waits until the model has dealt with the one before.
+
+// deliver gives one event to the model and waits until it was dealt with. used is false when the model did not take
+// it, because it had ended before; ended is true when it takes no more.
+type deliver func(ev tea.Msg) (used, ended bool)
+
+// escapeWait is how long an escape byte waits for the rest of a sequence before it is the escape key.
+const escapeWait = 50 * time.Millisecond
+
+// pasteWait is how long a paste may be silent before its end is taken as lost.
+const pasteWait = time.Second
+
+const (
+	pasteStart = "\x1b[200~" // XTerm control sequences, "Bracketed Paste Mode"
+	pasteEnd   = "\x1b[201~"
+	pasteMost  = 64 << 10 // bytes of one paste that are kept
+	oddMost    = 4 << 10  // bytes of one escape sequence before it is given up
+)
+
+// keyboard turns the bytes of an Input into events.
+type keyboard struct {
+	in      Input
+	deliver deliver
+	decoder uv.EventDecoder
+	skip    bool // the rest of a paste that is too long passes by
+}
+
+// run delivers keys until the model has ended, stop is closed or the input ends; only the last gives an error. Then it
+// hands back what was not used. Nothing reads the input when it returns.
+func (k *keyboard) run(stop <-chan struct{}) error {
+	chunks := make(chan []byte)
+	var readErr error
+	go func() {
+		defer close(chunks)
+		for {
+			b := make([]byte, 1024)
+			n, err := k.in.Read(b)
+			if n > 0 {
+				chunks <- b[:n]
+			}
+			if err != nil {
+				readErr = err
+				return
+			}
+		}
+	}()
+	rest, gone := k.loop(chunks, stop)
+	k.in.Interrupt()
+	for chunk := range chunks {
+		rest = append(rest, chunk...)
+	}
+	if len(rest) > 0 {
+		k.in.Unread(rest)
+	}
+	switch {
+	case !gone:
+		return nil
+	case errors.Is(readErr, io.EOF):
+		return io.EOF
+	default:
+		return readErr
+	}
+}
+
+// loop returns the bytes that were not used, and whether it ended because the input did.
+func (k *keyboard) loop(chunks <-chan []byte, stop <-chan struct{}) (rest []byte, gone bool) {
+	var buf []byte
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		ended := false
+		if buf, ended = k.events(buf, false); ended {
+			return buf, false
+		}
+		var expired <-chan time.Time
+		if len(buf) > 0 || k.skip {
+			timer.Reset(k.patience(buf))
+			expired = timer.C
+		}
+		select {
+		case <-stop:
+			return buf, false
+		case chunk, ok := <-chunks:
+			if !ok {
+				rest, ended = k.events(buf, true)
+				return rest, !ended
+			}
+			buf = append(buf, chunk...)
+		case <-expired:
+			k.skip = false
+			if buf, ended = k.events(buf, true); ended {
+				return buf, false
+			}
+		}
+	}
+}
+
+func (k *keyboard) patience(buf []byte) time.Duration {
+	if k.skip || bytes.HasPrefix(buf, []byte(pasteStart)) {
+		return pasteWait
+	}
+	return escapeWait
+}
+
+// events delivers each whole event at the start of buf and returns what is left.
+func (k *keyboard) events(buf []byte, expired bool) (rest []byte, ended bool) {
+	for len(buf) > 0 {
+		n, ev := k.next(buf, expired)
+		if n == 0 {
+			return buf, false
+		}
+		if ev != nil {
+			used, ended := k.deliver(ev)
+			if !used {
+				return buf, ended
+			}
+			if ended {
+				return buf[n:], true
+			}
+		}
+		buf = buf[n:]
+	}
+	return buf, false
+}
+
+// next is the event at the start of buf and the bytes that it takes; 0 when more are needed to know. An event that
+// means nothing to the picker is nil.
+func (k *keyboard) next(buf []byte, expired bool) (int, tea.Msg) {
+	if k.skip {
+		return k.skipPaste(buf)
+	}
+	if bytes.HasPrefix(buf, []byte(pasteStart)) {
+		return k.paste(buf, expired)
+	}
+	if !expired && !whole(buf) {
+		return 0, nil
+	}
+	n, ev := k.decoder.Decode(buf)
+	if press, ok := ev.(uv.KeyPressEvent); ok {
+		return max(n, 1), tea.KeyPressMsg(press)
+	}
+	return max(n, 1), nil
+}
+
+// paste takes a whole bracketed paste, so that nothing in it works as a key.
+func (k *keyboard) paste(buf []byte, expired bool) (int, tea.Msg) {
+	body := buf[len(pasteStart):]
+	if i := bytes.Index(body, []byte(pasteEnd)); i >= 0 {
+		return len(pasteStart) + i + len(pasteEnd), tea.PasteMsg{Content: string(body[:min(i, pasteMost)])}
+	}
+	if len(body) > pasteMost {
+		k.skip = true
+		return len(buf) - partial(buf), tea.PasteMsg{Content: string(body[:pasteMost])}
+	}
+	if expired {
+		return len(buf), tea.PasteMsg{Content: string(body)}
+	}
+	return 0, nil
+}
+
+func (k *keyboard) skipPaste(buf []byte) (int, tea.Msg) {
+	if i := bytes.Index(buf, []byte(pasteEnd)); i >= 0 {
+		k.skip = false
+		return i + len(pasteEnd), nil
+	}
+	return len(buf) - partial(buf), nil
+}
+
+// partial is how many bytes at the end of buf may be the start of the end of a paste.
+func partial(buf []byte) int {
+	for n := min(len(pasteEnd)-1, len(buf)); n > 0; n-- {
+		if bytes.HasSuffix(buf, []byte(pasteEnd[:n])) {
+			return n
+		}
+	}
+	return 0
+}
+
+// whole reports whether buf starts with a whole key or sequence.
+func whole(buf []byte) bool {
+	if buf[0] != ansi.ESC {
+		return utf8.FullRune(buf)
+	}
+	if len(buf) == 1 {
+		return false
+	}
+	switch buf[1] {
+	case 'O': // SS3: one more byte
+		return len(buf) > 2
+	case '[', ']', 'P', '_', '^', 'X':
+		_, _, _, state := ansi.DecodeSequence(buf, ansi.NormalState, nil)
+		return state == ansi.NormalState && len(buf) > 2 || len(buf) > oddMost
+	}
+	return whole(buf[1:])
+}

@@ -1,0 +1,315 @@
+package menu
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// Every word that people read in the picker stands here. Messages say what happened, then what to do next, in lower
+// case and without a final stop. Text from outside is cleaned where it is put in.
+
+const (
+	wordProduct = "hitchpost"
+	wordNone    = "-"
+	wordNow     = "<1m"
+	wordWaiting = "WAITING" // where WAITING_FOR_INPUT has no room
+
+	wordCrash     = "something went wrong in the picker"
+	wordCrashHint = "try again: sessions are not touched by it"
+
+	wordEmpty       = "no sessions yet"
+	wordEmptyNext   = "press n to start the first one"
+	wordEmptyViewer = "an operator has to start one"
+	wordNotFound    = "no session matches"
+	wordNotFoundEnd = "esc clears the filter"
+	wordNotKnown    = "no sessions known while the database is away"
+
+	wordNoScreen  = "no screen"
+	wordScreen    = "SCREEN"
+	wordLoading   = "looking"
+	wordNewTitle  = "new session"
+	wordFilter    = "/ "
+	wordRename    = "new title "
+	wordFormTitle = "title"
+	wordFormKind  = "kind"
+	wordFormWords = "command"
+	wordFormDir   = "directory"
+	wordTitleHint = "made from the directory when empty"
+	wordWordsHint = "such as: make watch"
+)
+
+// heading is the title of each column.
+func heading(c column) string {
+	return [columnCount]string{"HANDLE", "STATE", "KIND", "NODE", "REPO@BRANCH", "OUTPUT", "ATT", "TITLE"}[c]
+}
+
+// place is where a session works, as the list shows it.
+func place(s hitchpost.Session) string {
+	switch {
+	case s.Repo == "":
+		return wordNone
+	case s.Branch == "":
+		return s.Repo
+	default:
+		return s.Repo + "@" + s.Branch
+	}
+}
+
+func stateWord(s hitchpost.State, short bool) string {
+	if short && s == hitchpost.WaitingForInput {
+		return wordWaiting
+	}
+	return clean(string(s))
+}
+
+// tally is the line at the top: how many there are, and how many need a person.
+func tally(all, shown, needed int, query string) string {
+	words := plural(all, "session")
+	if query != "" {
+		words = fmt.Sprintf("%d of %s with %q", shown, words, query)
+	}
+	switch needed {
+	case 0:
+		return words
+	case 1:
+		return words + ", 1 needs you"
+	default:
+		return words + fmt.Sprintf(", %d need you", needed)
+	}
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// ended is how the last process of a session came to its end.
+func ended(s hitchpost.Session) string {
+	switch {
+	case s.ExitSignal != "":
+		return "signal " + clean(s.ExitSignal)
+	case s.ExitCode != nil:
+		return "exit " + strconv.Itoa(*s.ExitCode)
+	}
+	return ""
+}
+
+// story is the state of a session in a line: state, age, how it ended, why, and how that is known.
+func story(s hitchpost.Session, now time.Time) string {
+	words := stateWord(s.State, false) + " for " + age(s.StateSince, now)
+	if e := ended(s); e != "" && s.State.Ended() {
+		words += ", " + e
+	}
+	if s.StateReason != "" {
+		words += ": " + clean(s.StateReason)
+	}
+	if s.StateSource != "" {
+		words += " (" + clean(string(s.StateSource)) + ")"
+	}
+	return words
+}
+
+// what is the thing that a session runs.
+func what(s hitchpost.Session) string {
+	switch {
+	case s.Kind == hitchpost.Shell:
+		return "its shell"
+	case len(s.Args) > 0:
+		return clean(strings.Join(s.Args, " "))
+	default:
+		return "its program"
+	}
+}
+
+func askStop(s hitchpost.Session) string {
+	words := fmt.Sprintf("stop %s? %s and all that runs in it will end", clean(s.Handle), what(s))
+	if s.Attached > 0 {
+		words += fmt.Sprintf("; %s attached", plural(s.Attached, "client"))
+	}
+	return words
+}
+
+func askClose(s hitchpost.Session) string {
+	return fmt.Sprintf("close %s? it leaves the list and cannot be restarted; no file is touched", clean(s.Handle))
+}
+
+// offer says why an ended session cannot be attached to, and what a restart would give.
+func offer(s hitchpost.Session, mayDrive bool) string {
+	words := clean(s.Handle)
+	switch {
+	case s.State == hitchpost.Recoverable:
+		words += " has no process: it was lost"
+	case ended(s) != "":
+		words += " has ended: " + ended(s)
+	default:
+		words += " has ended"
+	}
+	if s.StateReason != "" {
+		words += " (" + clean(s.StateReason) + ")"
+	}
+	if !mayDrive {
+		return words + "; an operator can restart it"
+	}
+	return words + "; r starts " + fresh(s) + ", what ran before does not come back"
+}
+
+func fresh(s hitchpost.Session) string {
+	if s.Kind == hitchpost.Shell {
+		return "a new login shell in " + clean(s.Cwd)
+	}
+	if s.RestartCommand != "" {
+		return clean(s.RestartCommand) + " in " + clean(s.Cwd)
+	}
+	return what(s) + " again in " + clean(s.Cwd)
+}
+
+// trouble is the line for parts that are away, empty when all is well.
+func trouble(st hitchpost.Status, now time.Time) string {
+	var parts []string
+	if away(st) {
+		words := "database away for " + age(st.Database.Since, now)
+		if st.Database.Since.IsZero() {
+			words = "database away"
+		}
+		parts = append(parts, words+": the list may be old and nothing can be changed; live sessions can be attached")
+	}
+	for _, n := range st.Nodes {
+		if n.State != hitchpost.Offline {
+			continue
+		}
+		words := "node " + clean(n.Name) + " OFFLINE for " + age(n.Since, now)
+		if n.Reason != "" {
+			words += ": " + clean(n.Reason)
+		}
+		parts = append(parts, words)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// away reports whether the database is known not to answer. A status that nobody filled in yet says nothing.
+func away(st hitchpost.Status) bool { return !st.Database.OK && st.Database.Reason != "" }
+
+const (
+	verbStart   = "start"
+	verbRestart = "restart"
+	verbStop    = "stop"
+	verbClose   = "close"
+	verbRename  = "rename"
+)
+
+// underWay is an act that takes its time.
+func underWay(verb, handle string) string {
+	doing := map[string]string{
+		verbStart: "starting", verbRestart: "restarting", verbStop: "stopping", verbClose: "closing", verbRename: "renaming",
+	}[verb]
+	return doing + " " + clean(handle)
+}
+
+// done is an act that went well.
+func done(verb string, s hitchpost.Session) string {
+	h := clean(s.Handle)
+	switch verb {
+	case verbRestart:
+		return h + " runs again: enter attaches"
+	case verbStop:
+		return h + " is " + stateWord(s.State, false) + ": r restarts it, c takes it off the list"
+	case verbClose:
+		return h + " is off the list"
+	case verbRename:
+		return "the handle is now " + h
+	}
+	return h + " runs"
+}
+
+// early is a program that ended as soon as it was started, with the first lines that it printed.
+func early(res hitchpost.StartResult) string {
+	s := res.Session
+	s.ExitCode, s.ExitSignal = res.Early.Code, res.Early.Signal
+	words := clean(s.Handle) + " ended at once"
+	if e := ended(s); e != "" {
+		words += ": " + e
+	}
+	if first := strings.TrimSpace(strings.Join(res.FirstLines, " ")); first != "" {
+		words += ": " + clean(first)
+	}
+	return words
+}
+
+// failure is an error in words: what happened, and what to do next.
+func failure(err error) string {
+	var e *hitchpost.Error
+	if errors.As(err, &e) {
+		return clean(e.Error())
+	}
+	return clean(err.Error()) + ": try again"
+}
+
+func noAct(verb string, s hitchpost.Session) string {
+	switch {
+	case verb == verbRestart || verb == verbClose:
+		return fmt.Sprintf("%s is %s: stop it first, with x", clean(s.Handle), stateWord(s.State, false))
+	case s.State.Ended():
+		return fmt.Sprintf("%s has no process to stop: r restarts it, c takes it off the list", clean(s.Handle))
+	default:
+		return fmt.Sprintf("%s is %s: wait a moment", clean(s.Handle), stateWord(s.State, false))
+	}
+}
+
+func notYet(s hitchpost.Session) string {
+	return fmt.Sprintf("%s is %s: try again in a moment", clean(s.Handle), stateWord(s.State, false))
+}
+
+const (
+	wordDenied     = "your key may only look: ask an admin for another role"
+	wordAway       = "the database is away, so nothing can be changed: live sessions can be attached"
+	wordBusy       = "that session is being worked on: wait a moment"
+	wordOpenQuote  = "the command has an open quote: close it"
+	wordNoCommand  = "a command session needs a command: type one, or change the kind to shell"
+	wordNoTitle    = "a session needs a title: type one"
+	wordNoneSuch   = "no directory starts like that: change it, or press enter to try it"
+	wordReadOnly   = "read-only"
+	wordHelpMore   = "j k scroll"
+	wordAttachRead = "attach, read-only"
+)
+
+// helpLines is the help page: keys, then what the states mean.
+func helpLines(mayDrive bool) [][2]string {
+	attach := "attach"
+	if !mayDrive {
+		attach = wordAttachRead
+	}
+	lines := [][2]string{
+		{"enter", attach},
+		{"j k ↑ ↓", "move"},
+		{"PgUp PgDn", "a page up, down"},
+		{"g G", "first, last"},
+		{"/", "filter by any word shown"},
+		{"esc", "clear the filter, go back"},
+	}
+	if mayDrive {
+		lines = append(lines, [][2]string{
+			{"n", "new session"},
+			{"r", "restart one that has ended"},
+			{"x", "stop the process"},
+			{"c", "close: off the list"},
+			{"R", "rename"},
+		}...)
+	}
+	return append(lines, [][2]string{
+		{"q ctrl-c", "leave; sessions go on"},
+		{"", ""},
+		{"WAITING", "the agent needs a person"},
+		{"RECOVERABLE", "lost; r gives a new process"},
+		{"FAILED", "ended badly"},
+		{"RUNNING", "live, somebody attached"},
+		{"DETACHED", "live, nobody attached"},
+		{"STOPPED", "ended well or was stopped"},
+	}...)
+}
