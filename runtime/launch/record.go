@@ -14,10 +14,13 @@ type Record struct {
 	Session string
 	Run     int
 	hitchpost.Exit
-	Pid         int       // of the program; 0 where it could not be started
-	StartedAt   time.Time // zero where it could not be started
-	Error       string    // why it could not be started, for people; Code is 126 or 127 then, as a shell would say
-	UserSeconds float64   // of the program and of those of its children that it waited for
+	Pid       int       // of the program; 0 where it could not be started
+	StartedAt time.Time // zero where it could not be started
+	// Hangup tells that the terminal was gone when the program ended: tmux was killed, or its session was. The program
+	// then mostly ended for that reason, and not of itself.
+	Hangup      bool
+	Error       string  // why it could not be started, for people; Code is 126 or 127 then, as a shell would say
+	UserSeconds float64 // of the program and of those of its children that it waited for
 	// SystemSeconds is the kernel's part of the same.
 	SystemSeconds float64
 	MaxRSSBytes   int64 // of the largest of these processes
@@ -33,6 +36,7 @@ type recordFile struct {
 	EndedAt       time.Time  `json:"ended_at"`
 	Pid           int        `json:"pid,omitempty"`
 	StartedAt     *time.Time `json:"started_at,omitempty"`
+	Hangup        bool       `json:"hangup,omitempty"`
 	Error         string     `json:"error,omitempty"`
 	UserSeconds   float64    `json:"user_seconds"`
 	SystemSeconds float64    `json:"system_seconds"`
@@ -45,6 +49,7 @@ const errorLimit = 1 << 10
 func (r Record) encode() ([]byte, error) {
 	f := recordFile{
 		Version: 1, Session: r.Session, Run: r.Run, Code: r.Code, Signal: r.Signal, EndedAt: r.At.UTC(), Pid: r.Pid,
+		Hangup:      r.Hangup,
 		Error:       strings.ToValidUTF8(r.Error[:min(len(r.Error), errorLimit)], ""),
 		UserSeconds: r.UserSeconds, SystemSeconds: r.SystemSeconds, MaxRSSBytes: r.MaxRSSBytes,
 	}
@@ -71,7 +76,7 @@ func ReadRecord(path string) (Record, error) {
 	}
 	r := Record{
 		Session: f.Session, Run: f.Run, Exit: hitchpost.Exit{Code: f.Code, Signal: f.Signal, At: f.EndedAt},
-		Pid: f.Pid, Error: f.Error, UserSeconds: f.UserSeconds, SystemSeconds: f.SystemSeconds,
+		Pid: f.Pid, Hangup: f.Hangup, Error: f.Error, UserSeconds: f.UserSeconds, SystemSeconds: f.SystemSeconds,
 		MaxRSSBytes: f.MaxRSSBytes,
 	}
 	if f.StartedAt != nil {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -72,7 +74,7 @@ func run(spec Spec, signals *catcher) Record {
 	debug.FreeOSMemory()
 	status, usage, err := wait(pid)
 	signals.forward(0)
-	record.At = time.Now()
+	record.At, record.Hangup = time.Now(), hungUp()
 	switch {
 	case err != nil: // somebody else took the status: the end is known, not how
 		code := statusWrapper
@@ -88,6 +90,13 @@ func run(spec Spec, signals *catcher) Record {
 	record.SystemSeconds = seconds(usage.Stime)
 	record.MaxRSSBytes = int64(usage.Maxrss) * maxRSSUnit()
 	return record
+}
+
+// hungUp reports whether the terminal is gone: once its other side is closed every ioctl fails with EIO
+// (tty_ioctl(4)).
+func hungUp() bool {
+	_, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
+	return err == unix.EIO
 }
 
 // wait waits for the child and nothing else: what it leaves in the background holds nobody. It does not rely on
