@@ -18,7 +18,8 @@ func main() {
 	os.Exit(run(os.Args[1:], 10*time.Second, os.Stdout, os.Stderr))
 }
 
-// run is main with its streams; goneWithin is how long processes may outlive go test. It must not run twice at a time: it waits for every child of this process.
+// run is main with its streams; goneWithin is how long processes may outlive go test. It must not run twice at a
+// time: it waits for every child of this process.
 func run(args []string, goneWithin time.Duration, stdout io.Writer, stderr *os.File) int {
 	// Ctrl-C reaches go test too, which is in the same process group; the report of its end is still wanted.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
