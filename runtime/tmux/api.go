@@ -43,6 +43,7 @@ type Start struct {
 	Command []string // the program and its words; no shell reads it
 	Size    hitchpost.Size
 	Record  []byte // kept by tmux with the session; see Server.Record
+	Title   string // shown as the title of attached terminals; may be empty
 }
 
 // Capture asks for text from a session's pane.

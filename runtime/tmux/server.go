@@ -2,78 +2,160 @@ package tmux
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hitchpost/hitchpost"
 )
 
-// ErrNoSession is returned where tmux answered healthily that it has no such session.
-var ErrNoSession = &hitchpost.Error{Kind: hitchpost.NotFoundError, Message: "tmux has no such session"}
+// callLimit bounds each call, waiting for its turn included.
+const callLimit = 5 * time.Second
 
-// ErrNoServer is returned where it is certain that no tmux server runs.
-var ErrNoServer = &hitchpost.Error{Kind: hitchpost.UnavailableError, Message: "no tmux server runs"}
+// Server is a private tmux server. Its methods may be called at the same time. None of them takes longer than five
+// seconds; a server that does not answer in that time gives an error of kind UnavailableError.
+type Server struct {
+	program program // under link
+	env     []string
+	log     *slog.Logger
 
-// Server is a private tmux server. Its methods may be called at the same time.
-type Server struct{}
+	// link holds one token: whoever has it may look at and renew the connection.
+	link    chan struct{}
+	control *control
+	known   atomic.Pointer[identity]
+	client  string // version of the tmux binary
 
-var errNotYet = errors.New("not yet")
+	bufferStem string
+	buffers    atomic.Int64
 
-// Open takes up the server of cfg.Dir, or starts it.
-func Open(ctx context.Context, cfg Config) (*Server, error) { return nil, errNotYet }
+	events chan struct{}
+	gone   chan struct{} // one wake-up for the keeper: the connection was lost
+	park   *park
 
-// Socket is the path of the server's socket.
-func (s *Server) Socket() string { return "" }
-
-// Version is the version of the running server, such as 3.3a.
-func (s *Server) Version() string { return "" }
-
-// Pid is the process id of the running server.
-func (s *Server) Pid(ctx context.Context) (int, error) { return 0, errNotYet }
-
-// Panes lists every session of ours in one call. No server at all, when that is certain, is an empty list.
-func (s *Server) Panes(ctx context.Context) ([]Pane, error) { return nil, errNotYet }
-
-// Start makes a session; ConflictError when one with this id is there already.
-func (s *Server) Start(ctx context.Context, st Start) (Pane, error) { return Pane{}, errNotYet }
-
-// Record is the record that was given to Start.
-func (s *Server) Record(ctx context.Context, session string) ([]byte, error) { return nil, errNotYet }
-
-// Kill ends a session and its processes (SIGHUP). It is nil when the session is already gone.
-func (s *Server) Kill(ctx context.Context, session string) error { return errNotYet }
-
-// Capture returns text of a session's pane, one line each, ended by LF.
-func (s *Server) Capture(ctx context.Context, session string, c Capture) ([]byte, error) {
-	return nil, errNotYet
+	// life ends with Close; it is what background work runs under.
+	life    context.Context //nolint:containedctx // the life of the server's own goroutines, not of a call
+	end     context.CancelFunc
+	work    sync.WaitGroup
+	closing sync.Once
 }
 
-// Attach opens a view of a session.
-func (s *Server) Attach(ctx context.Context, a Attach) (*View, error) { return nil, errNotYet }
+// identity is which server runs.
+type identity struct {
+	pid     int
+	version string
+}
 
-// Events wakes whoever listens after something in tmux changed; wake-ups are coalesced.
-func (s *Server) Events() <-chan struct{} { return nil }
+// Open takes up the server of cfg.Dir or starts it, and has no other effect. Errors are of kind UnavailableError; one
+// for a tmux that is too old names the version.
+func Open(ctx context.Context, cfg Config) (*Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	path, version, err := find(ctx, cfg.Binary)
+	if err != nil {
+		return nil, err
+	}
+	l, err := prepare(cfg.Dir)
+	if err != nil {
+		return nil, hitchpost.Errorf(hitchpost.UnavailableError, "prepare the directory of tmux: %w", err)
+	}
+	s := &Server{
+		program:    program{path: path, layout: l, env: clientEnv()},
+		env:        serverEnv(cfg.Env),
+		log:        cfg.Log,
+		client:     version,
+		link:       make(chan struct{}, 1),
+		bufferStem: fmt.Sprintf("hitchpost-%d-%x-", os.Getpid(), time.Now().UnixNano()),
+		events:     make(chan struct{}, 1),
+		gone:       make(chan struct{}, 1),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.link <- struct{}{}
+	s.park = newPark(s)
+	if _, err := s.connected(ctx, true); err != nil {
+		s.Close()
+		return nil, told("start", err)
+	}
+	s.work.Go(s.keep)
+	s.work.Go(s.park.tend)
+	return s, nil
+}
 
-// Close ends the clients that this process keeps. The tmux server and its sessions live on.
-func (s *Server) Close() error { return errNotYet }
+// Socket is the path of the server's socket.
+func (s *Server) Socket() string { return s.program.layout.socket }
 
-// View is a terminal's window on a session.
-type View struct{}
+// Version is the version of the running server, such as 3.3a. It may differ from the binary's after an upgrade; see
+// BinaryVersion.
+func (s *Server) Version() string {
+	if id := s.known.Load(); id != nil {
+		return id.version
+	}
+	return ""
+}
 
-// Read returns the replay, then the screen, then whatever the session prints; io.EOF once the tmux client ended. It
-// blocks until there is something and allocates nothing. One reader at a time.
-func (v *View) Read(p []byte) (int, error) { return 0, errNotYet }
+// BinaryVersion is the version of the tmux binary that a next server would run.
+func (s *Server) BinaryVersion() string { return s.client }
 
-// Write types p into the session. A read-only view drops it.
-func (v *View) Write(p []byte) (int, error) { return 0, errNotYet }
+// Pid is the process id of the running server.
+func (s *Server) Pid(ctx context.Context) (int, error) {
+	out, err := s.call(ctx, false, command{"display-message", "-p", "#{pid}"})
+	if err != nil {
+		return 0, told("ask for its process", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(out))
+	return pid, told("ask for its process", err)
+}
 
-// Resize tells the session the terminal's new size. It never blocks.
-func (v *View) Resize(size hitchpost.Size) error { return errNotYet }
+// Events wakes whoever listens after something in tmux changed, a session's beginning, death or end among it, or the
+// connection was lost or is back; wake-ups are coalesced. It is never closed.
+func (s *Server) Events() <-chan struct{} { return s.events }
 
-// Done is closed once the tmux client of the view ended.
-func (v *View) Done() <-chan struct{} { return nil }
+func (s *Server) wake() {
+	select {
+	case s.events <- struct{}{}:
+	default:
+	}
+}
 
-// Tail waits until all that tmux has written for this view was read.
-func (v *View) Tail(ctx context.Context) error { return errNotYet }
+// Close ends the clients that this process keeps and waits for them, views apart: those are closed by their owners.
+// The tmux server and its sessions live on. It may be called again.
+func (s *Server) Close() error {
+	s.closing.Do(func() {
+		s.end()
+		s.work.Wait()
+		s.park.close()
+		<-s.link // never given back: later calls end by their limit
+		if s.control != nil {
+			s.control.close()
+		}
+	})
+	return nil
+}
 
-// Close ends the view and waits for all that belongs to it. It may be called again and at the same time as the rest.
-func (v *View) Close() error { return nil }
+// call carries out commands in one turn of the server. start says whether a server may be started for it. Where the
+// connection is lost in between, it is made again once; what was sent may then be done twice.
+func (s *Server) call(ctx context.Context, start bool, cmds ...command) (string, error) {
+	out, err := s.once(ctx, start, cmds...)
+	if err == errLost { //nolint:errorlint // a lost connection that could not be made again is wrapped
+		return s.once(ctx, start, cmds...)
+	}
+	return out, err
+}
+
+// once is call without the second try, for what must not be done twice.
+func (s *Server) once(ctx context.Context, start bool, cmds ...command) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	c, err := s.connected(ctx, start)
+	if err != nil {
+		return "", err
+	}
+	return c.run(ctx, cmds...)
+}

@@ -1,0 +1,118 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// boot starts a server, unless another process did so meanwhile. A lock keeps it to one at a time.
+func (s *Server) boot(ctx context.Context) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if found, err := s.look(ctx); err != nil || found {
+		return err
+	}
+	s.log.Info("starting the tmux server", "socket", s.program.layout.socket)
+	if err := s.program.boot(ctx, s.env); err != nil {
+		return err
+	}
+	out, err := s.program.run(ctx, "display-message", "-p", "#{pid}")
+	if err != nil {
+		return err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(out))
+	if err != nil {
+		return err
+	}
+	return s.remember(identity{pid: pid, version: s.client})
+}
+
+// lock takes the lock of the directory. The descriptor is closed on exec, so no tmux inherits it.
+func (s *Server) lock(ctx context.Context) (unlock func(), err error) {
+	f, err := os.OpenFile(s.program.layout.lock(), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			f.Close()
+			return nil, err
+		}
+		if err := pause(ctx, wait); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+}
+
+// revive makes a server that lives without a socket put it back (tmux(1), SIGUSR1). False means that the server that
+// was last known is certainly gone. Where the server lives but does not come back in time, that is an error: a second
+// server beside it would hide its sessions.
+func (s *Server) revive(ctx context.Context) (bool, error) {
+	pid := s.pidFile()
+	if pid == 0 || !s.ours(ctx, pid) {
+		return false, nil
+	}
+	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+		if errors.Is(err, syscall.ESRCH) {
+			return false, nil
+		}
+		return false, err
+	}
+	limit := time.Now().Add(2 * time.Second)
+	for time.Now().Before(limit) {
+		if listening, err := probe(ctx, s.program.layout.socket); err != nil || listening {
+			return listening, err
+		}
+		if !s.ours(ctx, pid) {
+			return false, nil
+		}
+		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return false, err
+		}
+	}
+	return false, hitchpost.Errorf(hitchpost.UnavailableError,
+		"the tmux server (process %d) runs but its socket is gone", pid).Hinted("it may be stopped; continue or end it")
+}
+
+func (s *Server) pidFile() int {
+	text, err := os.ReadFile(s.program.layout.pidFile())
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// ours reports whether pid is a process that was started as the server of our socket: a number may be another's by now.
+func (s *Server) ours(ctx context.Context, pid int) bool {
+	p, err := process.NewProcessWithContext(ctx, int32(pid))
+	if err != nil {
+		return false
+	}
+	if status, err := p.StatusWithContext(ctx); err == nil && slices.Contains(status, process.Zombie) {
+		return false
+	}
+	words, err := p.CmdlineSliceWithContext(ctx)
+	return err == nil && slices.Contains(words, s.program.layout.socket) && slices.Contains(words, "new-session")
+}

@@ -1,0 +1,122 @@
+package tmux
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// The user options that a session carries.
+const (
+	optionRun    = "@hp_run"
+	optionPane   = "@hp_pane" // the pane of the process; a person may add others
+	optionRecord = "@hp_record"
+	optionTitle  = "@hp_title"
+)
+
+// Start makes a session whose one pane runs st.Command, and starts the server if none runs. The session carries its
+// record and its run from its first instant. ConflictError when a session with this id is there already, dead or alive.
+func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
+	at := target(st.Session)
+	if at == "" || len(st.Command) == 0 {
+		return Pane{}, hitchpost.Errorf(hitchpost.UsageError, "no session id or no command")
+	}
+	for _, word := range st.Command {
+		if strings.ContainsRune(word, 0) {
+			return Pane{}, hitchpost.Errorf(hitchpost.UsageError, "a word of the command holds a NUL")
+		}
+	}
+	size := st.Size.Clamp()
+	create := command{"new-session", "-d", "-s", namePrefix + st.Session, "-c", "/",
+		"-x", strconv.Itoa(size.Cols), "-y", strconv.Itoa(size.Rows), "--"}
+	create = append(create, words(st.Command)...)
+	set := func(name, value string) command { return command{"set-option", "-t", at, name, value} }
+	out, err := s.once(ctx, true,
+		create,
+		set(optionRun, strconv.Itoa(st.Run)),
+		set(optionRecord, base64.StdEncoding.EncodeToString(st.Record)),
+		set(optionTitle, printable(st.Title)),
+		// -F: the one value that is a format, and it is ours.
+		command{"set-option", "-F", "-t", at, optionPane, "#{pane_id}"},
+		command{"list-panes", "-s", "-t", at, "-F", paneFormat},
+	)
+	if err != nil {
+		return Pane{}, told("start a session", err)
+	}
+	panes, err := parsePanes(out)
+	if err == nil && len(panes) != 1 {
+		err = fmt.Errorf("%d panes in a new session", len(panes))
+	}
+	if err != nil {
+		return Pane{}, told("start a session", err)
+	}
+	return panes[0], nil
+}
+
+// words are the words of a pane's command. tmux hands a single word to a shell; two or more it runs as they are.
+func words(argv []string) []string {
+	if len(argv) > 1 {
+		return argv
+	}
+	return []string{"exec '" + strings.ReplaceAll(argv[0], "'", `'\''`) + "'"}
+}
+
+// printable drops what a terminal would not take as text.
+func printable(title string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, title)
+}
+
+// SetTitle sets the title that attached terminals show. ErrNoSession when there is no such session.
+func (s *Server) SetTitle(ctx context.Context, session, title string) error {
+	at := target(session)
+	if at == "" {
+		return ErrNoSession
+	}
+	_, err := s.call(ctx, false, command{"set-option", "-t", at, optionTitle, printable(title)})
+	return told("set a title", gone(err))
+}
+
+// Record is the record that was given to Start. ErrNoSession when there is no such session.
+func (s *Server) Record(ctx context.Context, session string) ([]byte, error) {
+	at := target(session)
+	if at == "" {
+		return nil, ErrNoSession
+	}
+	out, err := s.call(ctx, false, command{"show-options", "-v", "-t", at, optionRecord})
+	if err != nil {
+		return nil, told("read a record", gone(err))
+	}
+	record, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out))
+	return record, told("read a record", err)
+}
+
+// Kill ends a session with all its processes (SIGHUP). It is nil when the session is already gone.
+func (s *Server) Kill(ctx context.Context, session string) error {
+	at := target(session)
+	if at == "" {
+		return nil
+	}
+	_, err := s.call(ctx, false, command{"kill-session", "-t", at})
+	if err = told("end a session", gone(err)); errors.Is(err, ErrNoSession) {
+		return nil
+	}
+	return err
+}
+
+// gone makes the certain absence of a server the absence of the session that was asked for.
+func gone(err error) error {
+	if errors.Is(err, ErrNoServer) {
+		return ErrNoSession
+	}
+	return err
+}

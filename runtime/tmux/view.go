@@ -1,0 +1,147 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// live is where a view's bytes come from and go to once the replay is out. Today it is the PTY of a tmux client, for
+// which tmux draws: bursts that scroll more than a screen at once leave gaps in the terminal's scrollback. A source
+// that carries the pane's own output can take its place; whatever it is, its first bytes draw the screen as it was at
+// the cut.
+type live interface {
+	io.ReadWriter
+	ReadReady(p []byte) (int, error)
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+	Resize(hitchpost.Size) error
+	BytesRead() int64
+	Done() <-chan struct{}
+	Close() error
+}
+
+// View is a terminal's window on a session. Its methods may be called at the same time, but for two Reads.
+type View struct {
+	s        *Server
+	live     live
+	tty      string
+	readOnly bool
+	writing  sync.Mutex
+
+	replay []byte // what goes out first; only Read and play touch it, play before any Read
+	held   *held  // what goes out next
+	caught bool   // nothing is held any more; only Read touches it
+
+	delivered atomic.Int64 // of the live bytes, those that Read returned
+	closing   sync.Once
+	closed    chan struct{}
+}
+
+// writeLimit is how long typing may wait for a tmux that does not read.
+const writeLimit = time.Second
+
+func newView(s *Server, c *parked, readOnly bool) *View {
+	v := &View{s: s, live: c.Process, tty: c.TTY(), readOnly: readOnly, closed: make(chan struct{})}
+	v.delivered.Store(c.BytesRead())
+	v.held = holdFrom(v.live) // until Read gets there
+	return v
+}
+
+// play sets what Read gives first.
+func (v *View) play(replay []byte) { v.replay = replay }
+
+// Read returns the replay, then the screen, then whatever the session prints, untouched. It waits until there is
+// something, and returns what there is up to len(p) without allocating. io.EOF once the tmux client ended or the view
+// was closed. One reader at a time.
+func (v *View) Read(p []byte) (int, error) {
+	if len(v.replay) > 0 {
+		n := copy(p, v.replay)
+		if v.replay = v.replay[n:]; len(v.replay) == 0 {
+			v.replay = nil // it can be megabytes
+		}
+		return n, nil
+	}
+	if !v.caught {
+		if n := v.held.read(p); n > 0 {
+			v.delivered.Add(int64(n))
+			return n, nil
+		}
+		v.caught = true
+	}
+	n, err := v.live.Read(p)
+	v.delivered.Add(int64(n))
+	return n, err
+}
+
+// Write types p into the session. A read-only view drops it. It waits for at most a second; UnavailableError when
+// tmux took only a part.
+func (v *View) Write(p []byte) (int, error) {
+	if v.readOnly {
+		return len(p), nil
+	}
+	v.writing.Lock()
+	defer v.writing.Unlock()
+	if err := v.live.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
+		return 0, io.ErrClosedPipe
+	}
+	n, err := v.live.Write(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, &hitchpost.Error{Kind: hitchpost.UnavailableError, Message: "tmux takes no input", Cause: err}
+	default:
+		return n, io.ErrClosedPipe
+	}
+}
+
+// Resize tells the session the terminal's new size, which a read-only view keeps to itself. It never blocks.
+func (v *View) Resize(size hitchpost.Size) error { return v.live.Resize(size.Clamp()) }
+
+// Done is closed once the tmux client of the view ended: the session is gone, or tmux let go of the client.
+func (v *View) Done() <-chan struct{} { return v.live.Done() }
+
+// Tail waits until Read has returned all that tmux has written for this view, while another goroutine reads. It is for
+// the end of a session: a pane whose process ended says no more. It ends early when the client did.
+func (v *View) Tail(ctx context.Context) error {
+	for quiet := 0; quiet < calm; {
+		select {
+		case <-v.Done():
+			return nil
+		case <-v.closed:
+			return nil
+		default:
+		}
+		out, err := v.s.call(ctx, false, command{"display-message", "-p", "-c", v.tty,
+			"#{client_pid} #{client_width} #{client_height} #{client_written}"})
+		if err != nil {
+			return told("wait for the end of the output", err)
+		}
+		var c clientState
+		if c.parse(out) && v.delivered.Load() >= c.written {
+			quiet++
+			continue
+		}
+		quiet = 0
+		if err := pause(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends the view and waits for its tmux client and all that belongs to it; a Read that waits returns io.EOF. It
+// may be called again and at the same time as the rest.
+func (v *View) Close() error {
+	v.closing.Do(func() { close(v.closed) })
+	err := v.live.Close()
+	v.held.stop()
+	return err
+}
