@@ -17,6 +17,12 @@ var settings string
 // maxSocketPath is what every system takes as a socket's path (104 bytes on macOS), with room for tmux's ".lock".
 const maxSocketPath = 96
 
+// The socket, and the file that remembers its directory where that is not the server's own.
+const (
+	socketName = "tmux.sock"
+	socketMemo = "socket-dir"
+)
+
 // layout is where the files of a server lie.
 type layout struct {
 	dir    string
@@ -71,17 +77,16 @@ func runtimeDir() string {
 // socketPath is the path of the socket. Where dir is too deep for one, it lies in a directory of its own below short,
 // whose name is remembered in dir, so that every later process finds the same server.
 func socketPath(dir, short string) (string, error) {
-	const name = "tmux.sock"
-	if path := filepath.Join(dir, name); len(path) <= maxSocketPath {
+	if path := filepath.Join(dir, socketName); len(path) <= maxSocketPath {
 		return path, nil
 	}
-	memo := filepath.Join(dir, "socket-dir")
+	memo := filepath.Join(dir, socketMemo)
 	switch known, err := os.ReadFile(memo); {
 	case err == nil:
 		d := strings.TrimSpace(string(known))
 		// Gone after a reboot or a cleaner's visit, it is made again: a server that lives puts its socket there.
 		if err := os.Mkdir(d, 0o700); (err == nil || errors.Is(err, os.ErrExist)) && private(d) == nil {
-			return filepath.Join(d, name), nil
+			return filepath.Join(d, socketName), nil
 		}
 	case !errors.Is(err, os.ErrNotExist):
 		return "", err
@@ -90,11 +95,11 @@ func socketPath(dir, short string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if path := filepath.Join(d, name); len(path) > maxSocketPath {
+	if path := filepath.Join(d, socketName); len(path) > maxSocketPath {
 		_ = os.Remove(d)
 		return "", fmt.Errorf("no directory is short enough for a socket: %s", path)
 	}
-	return filepath.Join(d, name), replace(memo, d+"\n")
+	return filepath.Join(d, socketName), replace(memo, d+"\n")
 }
 
 // private checks that dir is a directory of our own, and closes it to others.
