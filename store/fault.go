@@ -42,6 +42,15 @@ func fault(op string, err error) error {
 	return &hitchpost.Error{Kind: f.kind, Message: "could not " + op + ": " + f.message, Hint: f.hint, Cause: err}
 }
 
+// constraint is the name of the constraint that refused a row, empty for other errors and nil.
+func constraint(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.ConstraintName
+	}
+	return ""
+}
+
 // meaning is what an error of PostgreSQL means to a person.
 type meaning struct {
 	kind          hitchpost.ErrorKind

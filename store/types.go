@@ -30,7 +30,7 @@ type Transition struct {
 	Exit *hitchpost.Exit
 	// SetRun is the number of the run that was found, for found; nil leaves the session's.
 	SetRun *int
-	// Lease is the time until which a start may be under way; needed for restart_asked.
+	// Lease is the time until which a start or a stop may be under way; needed for restart_asked and stop_asked.
 	Lease time.Time
 }
 

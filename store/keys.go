@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// keyColumns and scanKey belong together.
+const keyColumns = `fingerprint, authorized_key, type, comment, actor, role, touch_optional, created_at, expires_at,
+	revoked_at, last_used_at, coalesce(last_session::text, '')`
+
+func scanKey(row pgx.CollectableRow) (k hitchpost.Key, err error) {
+	err = row.Scan(&k.Fingerprint, &k.AuthorizedKey, &k.Type, &k.Comment, &k.Actor, &k.Role, &k.TouchOptional,
+		(*moment)(&k.CreatedAt), (*moment)(&k.ExpiresAt), (*moment)(&k.RevokedAt), (*moment)(&k.LastUsedAt), &k.LastSession)
+	return k, err
+}
+
+// Keys lists every key, revoked and expired ones too, oldest first.
+func (s *Store) Keys(ctx context.Context) (list []hitchpost.Key, err error) {
+	err = s.read(ctx, "list the keys", func(ctx context.Context, q querier) error {
+		rows, err := q.Query(ctx, `select `+keyColumns+` from terminal_keys order by created_at, fingerprint`)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, scanKey)
+		return err
+	})
+	return list, err
+}
+
+// AddKey lets a key in, and makes its actor known. A key that was revoked or has expired is good again with what k
+// says; one that is good gives ConflictError.
+func (s *Store) AddKey(ctx context.Context, k hitchpost.Key, by By) (added hitchpost.Key, err error) {
+	err = s.write(ctx, "add a key", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `insert into terminal_actors (name) values ($1) on conflict do nothing`, k.Actor); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `insert into terminal_keys
+				(fingerprint, authorized_key, type, comment, actor, role, touch_optional, expires_at)
+			values ($1, $2, $3, $4, $5, $6, $7, $8)
+			on conflict (fingerprint) do update set comment = excluded.comment, actor = excluded.actor,
+				role = excluded.role, touch_optional = excluded.touch_optional, expires_at = excluded.expires_at,
+				revoked_at = null
+			where terminal_keys.revoked_at is not null or terminal_keys.expires_at <= clock_timestamp()
+			returning `+keyColumns,
+			k.Fingerprint, k.AuthorizedKey, k.Type, plain(k.Comment), k.Actor, k.Role, k.TouchOptional, orNull(k.ExpiresAt))
+		if err != nil {
+			return err
+		}
+		added, err = pgx.CollectExactlyOneRow(rows, scanKey)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return hitchpost.Errorf(hitchpost.ConflictError, "the key %s is known already", k.Fingerprint).
+				Hinted("revoke it first to change what it may do")
+		}
+		if err != nil {
+			return err
+		}
+		return tellOfKey(ctx, tx, EventKeyAdded, added, by)
+	})
+	return added, err
+}
+
+// RevokeKey takes a key its right to come in, for now and for good. One that is revoked already stays as it is; one
+// that is not known gives NotFoundError.
+func (s *Store) RevokeKey(ctx context.Context, fingerprint string, by By) (revoked hitchpost.Key, err error) {
+	err = s.write(ctx, "revoke a key", func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `update terminal_keys set revoked_at = clock_timestamp()
+			where fingerprint = $1 and revoked_at is null`, plain(fingerprint))
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `select `+keyColumns+` from terminal_keys where fingerprint = $1`, plain(fingerprint))
+		if err != nil {
+			return err
+		}
+		revoked, err = pgx.CollectExactlyOneRow(rows, scanKey)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return noKey(fingerprint)
+		case err != nil || tag.RowsAffected() == 0:
+			return err
+		}
+		return tellOfKey(ctx, tx, EventKeyRevoked, revoked, by)
+	})
+	return revoked, err
+}
+
+// tellOfKey appends the event of a key and wakes everybody.
+func tellOfKey(ctx context.Context, tx pgx.Tx, kind string, k hitchpost.Key, by By) error {
+	event := hitchpost.Event{Kind: kind, Reason: k.Fingerprint + " of " + k.Actor + " (" + string(k.Role) + ")"}
+	if _, err := appendEvent(ctx, tx, event, by); err != nil {
+		return err
+	}
+	return notify(ctx, tx, Notice{TopicKey, k.Fingerprint})
+}
+
+// KeyUsed notes that a key let somebody in at a time. Nobody is notified.
+func (s *Store) KeyUsed(ctx context.Context, fingerprint string, at time.Time) error {
+	return s.write(ctx, "note the use of a key", func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `update terminal_keys set last_used_at = greatest(last_used_at, $2) where fingerprint = $1`,
+			plain(fingerprint), at.UTC())
+		if err == nil && tag.RowsAffected() == 0 {
+			return noKey(fingerprint)
+		}
+		return err
+	})
+}
+
+func noKey(fingerprint string) error {
+	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no key %q", fingerprint).Hinted("key ls lists them")
+}
