@@ -7,62 +7,87 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// The tree speaks of itself alone: what it points at is in it, and it knows no machine.
-func TestTreeStandsAlone(t *testing.T) {
+// The tree speaks of itself alone: it knows no machine it was checked out on.
+func TestTreeKnowsNoMachine(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range tracked(t) {
-		text, err := os.ReadFile(filepath.FromSlash(name))
+	if strings.Count(here, "/") < 2 {
+		return // a folder such as /src is named in many a text
+	}
+	for name, text := range tracked(t) {
+		if bytes.Contains(text, []byte(here+"/")) {
+			t.Errorf("%s holds the path of this checkout, %s: others have another", name, here)
+		}
+	}
+}
+
+// What a document points at is there, and a test that it names exists.
+func TestDocumentsPointAtWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, text := range tracked(t) {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, l := range linksOf(string(text)) {
+			target := path.Join(path.Dir(name), l.target)
+			if !fs.ValidPath(target) {
+				t.Errorf("%s links to %s, outside of the tree", name, l.target)
+				continue
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there: mend the link or add the file", name, l.target)
+				continue
+			}
+			if !strings.HasPrefix(l.text, "Test") {
+				continue
+			}
+			if code, err := os.ReadFile(target); err != nil || !bytes.Contains(code, []byte("func "+l.text+"(")) {
+				t.Errorf("%s says that %s has %s, which is not there: name the test as it is called now", name, l.target, l.text)
+			}
+		}
+	}
+}
+
+// tracked reads the files that git knows or would add, by name.
+func tracked(t *testing.T) map[string][]byte {
+	t.Helper()
+	out, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v: this test needs git and a checkout", err)
+	}
+	files := map[string][]byte{}
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed, and not yet committed
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Count(here, "/") > 1 && bytes.Contains(text, []byte(here+"/")) { // /src would say nothing
-			t.Errorf("%s holds the path of this checkout, %s: others have another", name, here)
-		}
-		if path.Ext(name) != ".md" {
-			continue
-		}
-		for _, target := range linksOf(string(text)) {
-			if _, err := os.Stat(filepath.FromSlash(path.Join(path.Dir(name), target))); err != nil {
-				t.Errorf("%s links to %s, which is not there: mend the link or add the file", name, target)
-			}
-			if clean := path.Join(path.Dir(name), target); clean == ".." || strings.HasPrefix(clean, "../") {
-				t.Errorf("%s links to %s, outside of the tree", name, target)
-			}
-		}
+		files[name] = text
 	}
+	return files
 }
 
-// tracked lists the files that git knows or would add.
-func tracked(t *testing.T) []string {
-	t.Helper()
-	out, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v: this test needs git and a checkout", err)
-	}
-	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-}
+// link is a Markdown link to a file, without the fragment.
+type link struct{ text, target string }
 
-// linksOf lists the targets of a Markdown text's links to files, without their fragments.
-func linksOf(text string) []string {
-	var targets []string
-	for _, rest := range strings.Split(text, "](")[1:] {
+func linksOf(text string) []link {
+	var links []link
+	parts := strings.Split(text, "](")
+	for i, rest := range parts[1:] {
 		target, _, ok := strings.Cut(rest, ")")
 		target, _, _ = strings.Cut(target, "#")
 		if ok && target != "" && !strings.Contains(target, ":") && !strings.ContainsAny(target, " \n") {
-			targets = append(targets, target)
+			links = append(links, link{parts[i][strings.LastIndexByte(parts[i], '[')+1:], target})
 		}
 	}
-	return targets
+	return links
 }
