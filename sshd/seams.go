@@ -65,6 +65,9 @@ type PickRequest struct {
 	In    *PickerInput
 	Out   io.Writer             // LF becomes CR LF once
 	Sizes <-chan hitchpost.Size // new sizes of the terminal; only the latest is kept
+
+	// Background runs work that goes on when the session ends. The server waits for it when it stops, within limits.
+	Background func(work func())
 }
 
 // Choice is what a person chose in the picker. The zero value means that they leave.

@@ -1,0 +1,104 @@
+package sshd
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// errStuck is given where a client took nothing for too long.
+var errStuck = errors.New("the client takes no output")
+
+// output is one of the two streams to a client. Writes are done one at a time: the channel of x/crypto does not allow
+// more.
+type output struct {
+	w    io.Writer
+	busy chan struct{} // holds one token while somebody writes
+}
+
+func newOutput(w io.Writer) *output { return &output{w: w, busy: make(chan struct{}, 1)} }
+
+// Write writes p as it is.
+func (o *output) Write(p []byte) (int, error) {
+	o.busy <- struct{}{}
+	defer o.release()
+	return o.w.Write(p)
+}
+
+func (o *output) release() { <-o.busy }
+
+// within writes p unless that takes longer than limit. A write that takes longer goes on, as far as the channel lets
+// it, and ends with the channel; g counts it.
+func (o *output) within(limit time.Duration, g *group, p []byte) error {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case o.busy <- struct{}{}:
+	case <-t.C:
+		return errStuck
+	}
+	if !g.enter() {
+		o.release()
+		return errGone
+	}
+	written := make(chan error, 1)
+	go func() {
+		defer g.leave()
+		defer o.release()
+		_, err := o.w.Write(p)
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-t.C:
+		return errStuck
+	}
+}
+
+// cooked writes text for people to a terminal: each LF becomes CR LF, and a CR LF stays one.
+type cooked struct {
+	w    io.Writer
+	mu   sync.Mutex
+	last byte
+}
+
+func (c *cooked) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := cook(p, c.last)
+	c.last = p[len(p)-1]
+	if _, err := c.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// cook is p with a CR before each LF that has none, where last is the byte before p. It is p itself where nothing
+// changes.
+func cook(p []byte, last byte) []byte {
+	lone, before := 0, last
+	for _, b := range p {
+		if b == '\n' && before != '\r' {
+			lone++
+		}
+		before = b
+	}
+	if lone == 0 {
+		return p
+	}
+	out := make([]byte, 0, len(p)+lone)
+	before = last
+	for _, b := range p {
+		if b == '\n' && before != '\r' {
+			out = append(out, '\r')
+		}
+		out = append(out, b)
+		before = b
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package sshd
+
+import (
+	"context"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// pick shows the picker, and again after each view, until the person leaves. It returns the exit status.
+func (s *session) pick(ctx context.Context) int {
+	selected := s.conn.srv.cfg.Service.Last(ctx, s.id.actor)
+	notice := ""
+	for {
+		choice, err := s.choose(ctx, selected, notice)
+		switch {
+		case ctx.Err() != nil:
+			return s.ended(ctx)
+		case err != nil:
+			return s.fail(err)
+		case choice.Session == "":
+			return 0
+		}
+		selected = choice.Session
+		req := hitchpost.AttachRequest{Ref: choice.Session, ReadOnly: choice.ReadOnly, NoReplay: choice.NoReplay}
+		status, over, err := s.visit(ctx, req)
+		if over {
+			return status
+		}
+		notice = ""
+		if err != nil {
+			notice = noticeLine(err)
+		}
+	}
+}
+
+// choose is one run of the picker. The input is the picker's until it returns, and not a moment longer.
+func (s *session) choose(ctx context.Context, selected, notice string) (Choice, error) {
+	in := s.in.open()
+	defer s.in.pause()
+	return s.conn.srv.cfg.Picker.Pick(ctx, PickRequest{
+		Actor:      s.id.actor,
+		Terminal:   s.terminalNow(),
+		Env:        s.env.list(),
+		Plain:      s.env.value("HITCHPOST_PLAIN") == "1",
+		Preselect:  selected,
+		Notice:     notice,
+		In:         in,
+		Out:        s.text,
+		Sizes:      s.sizes.changed,
+		Background: s.background,
+	})
+}
+
+// background runs work that goes on when the session ends.
+func (s *session) background(work func()) {
+	srv := s.conn.srv
+	if !srv.background.enter() {
+		return
+	}
+	go func() {
+		defer srv.background.leave()
+		defer guard(s.log)
+		work()
+	}()
+}
+
+// visit attaches to a session from the picker, as often as the person restarts it. The second value is true where the
+// connection ends with it; an error is for the picker to show.
+func (s *session) visit(ctx context.Context, req hitchpost.AttachRequest) (status int, over bool, err error) {
+	for {
+		end, err := s.view(ctx, req)
+		if err != nil {
+			return 0, false, err
+		}
+		status, over = s.leave(ctx, end)
+		switch {
+		case ctx.Err() != nil, over && end.Reason == hitchpost.EndCut:
+			return status, true, nil
+		case over: // detached: back to the picker
+			return 0, false, nil
+		}
+		line, choices := endedLine, "rq\r\n"
+		if !s.id.actor.May(hitchpost.Drive) {
+			line, choices = viewerLine, "q\r\n"
+		}
+		switch s.ask(ctx, line, choices) {
+		case 'q':
+			return 0, true, nil
+		case 'r':
+			if err := s.restart(ctx, end.Session.ID); err != nil {
+				return 0, false, err
+			}
+		default:
+			return 0, false, nil
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package sshd
+
+import (
+	"context"
+	"errors"
+
+	charm "charm.land/ssh"
+	"golang.org/x/sys/unix"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// signalled ends a command because the client sent a signal.
+type signalled struct{ number unix.Signal }
+
+func (s signalled) Error() string { return "signal " + s.number.String() }
+
+// runPlain runs a command without a terminal: its streams are the client's, untouched.
+func (s *session) runPlain(words []string) int {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	return s.run1(ctx, cancel, Call{Words: words, Stdin: s.in.open(), Stdout: s.out, Stderr: s.err})
+}
+
+// runTyped runs a command with a terminal. There is no kernel behind it, so what a terminal's line discipline does is
+// done here: CR LF on the way out; on the way in the echo, the end of file and the interrupt.
+func (s *session) runTyped(words []string) int {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	typed := newTypist(s.text, func() { cancel(signalled{unix.SIGINT}) })
+	defer typed.end()
+	s.start("line discipline", typed.show)
+	s.in.push(typed.take)
+	defer s.in.pause()
+	now := s.terminalNow()
+	return s.run1(ctx, cancel, Call{
+		Words: words, Terminal: &now, Stdin: typed, Stdout: s.text, Stderr: s.errText,
+		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
+			typed.end()
+			return s.direct(ctx, req)
+		},
+	})
+}
+
+// run1 runs one command and turns its end into an exit status.
+func (s *session) run1(ctx context.Context, cancel context.CancelCauseFunc, call Call) int {
+	got := make(chan charm.Signal, 1)
+	s.signals.register(got)
+	defer s.signals.register(nil)
+	s.start("signals", func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case name := <-got:
+				if number := unix.SignalNum("SIG" + string(name)); number != 0 && deadly(number) {
+					cancel(signalled{number})
+				}
+			}
+		}
+	})
+	call.Actor, call.Version = s.id.actor, s.conn.srv.cfg.Version
+	call.Client = s.env.value("HITCHPOST_CLIENT")
+	status := s.conn.srv.cfg.Commands.Run(ctx, call)
+	var sig signalled
+	switch {
+	case errors.As(context.Cause(ctx), &sig):
+		return 128 + int(sig.number)
+	case s.ctx.Err() != nil && reason(s.ctx) != nil && status != 0:
+		return s.ended(s.ctx)
+	}
+	return status
+}
+
+// deadly tells whether a signal ends a command.
+func deadly(n unix.Signal) bool {
+	switch n {
+	case unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGKILL, unix.SIGABRT:
+		return true
+	}
+	return false
+}
