@@ -45,15 +45,15 @@ func (s *Server) Capture(ctx context.Context, session string, c Capture) ([]byte
 
 // lastLines is where the last n lines of text begin. A line end at the very end of text ends the last one.
 func lastLines(text []byte, n int) int {
+	if n <= 0 {
+		return len(text)
+	}
 	end := len(text)
 	if end > 0 && text[end-1] == '\n' {
 		end--
 	}
-	for ; n > 0; n-- {
+	for ; n > 0 && end >= 0; n-- {
 		end = bytes.LastIndexByte(text[:end], '\n')
-		if end < 0 {
-			return 0
-		}
 	}
 	return end + 1
 }

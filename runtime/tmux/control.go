@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -49,8 +48,7 @@ func dialControl(ctx context.Context, cmd *exec.Cmd, event func(string), lost fu
 	c := &control{cmd: cmd, in: inW, out: outR, turn: make(chan struct{}, 1), answers: make(chan *reply, 1),
 		gone: make(chan struct{}), read: make(chan struct{})}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, &limited{buf: &c.stderr}
-	// Its own process group, so that Ctrl-C in the terminal of the service is not for it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = apart()
 	cmd.WaitDelay = waitDelay
 	err = cmd.Start()
 	inR.Close()

@@ -3,15 +3,12 @@ package tmux
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/charmbracelet/x/vt"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -98,7 +95,7 @@ func start(t testing.TB, s *Server, id string, size hitchpost.Size, argv ...stri
 type screen struct {
 	view *View
 	mu   sync.Mutex
-	term *vt.Emulator
+	term *grid
 	log  []byte
 	done chan struct{}
 	err  error
@@ -114,14 +111,11 @@ func attach(t testing.TB, s *Server, a Attach) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := &screen{view: v, term: vt.NewEmulator(a.Terminal.Size.Cols, a.Terminal.Size.Rows), done: make(chan struct{})}
-	sc.term.SetScrollbackSize(200000)
-	go io.Copy(io.Discard, sc.term) // its answers to questions
+	sc := &screen{view: v, term: newGrid(a.Terminal.Size.Cols, a.Terminal.Size.Rows), done: make(chan struct{})}
 	go sc.read()
 	t.Cleanup(func() {
 		v.Close()
 		<-sc.done
-		sc.term.Close()
 	})
 	return sc
 }
@@ -146,32 +140,7 @@ func (sc *screen) read() {
 func (sc *screen) text() []string {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	return textOf(sc.term)
-}
-
-func textOf(term *vt.Emulator) []string {
-	var lines []string
-	for y := range term.ScrollbackLen() {
-		var b strings.Builder
-		for x := range term.Width() {
-			c := term.ScrollbackCellAt(x, y)
-			if c == nil {
-				break
-			}
-			b.WriteString(c.Content)
-		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
-	}
-	for y := range term.Height() {
-		var b strings.Builder
-		for x := range term.Width() {
-			if c := term.CellAt(x, y); c != nil {
-				b.WriteString(c.Content)
-			}
-		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
-	}
-	return lines
+	return sc.term.text()
 }
 
 func (sc *screen) shows(text string) bool {

@@ -62,21 +62,21 @@ func questions() [3]struct{ ask, answer string } {
 	}
 }
 
-// answerLimit is how long to wait for what tmux writes after an answer; a version may write nothing.
+// answerLimit is how long to wait for what tmux is expected to write; a version may write nothing.
 const answerLimit = 250 * time.Millisecond
 
+// drawn ends each redraw; see Sync in the settings.
+const drawn = "\x1b[?2026l"
+
+// greet waits until a new client is drawn for good, answers what tmux asks, and takes down the modes it set.
 func (s *Server) greet(ctx context.Context, p *parked) error {
-	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
 	var written []byte
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = p.SetReadDeadline(deadline) // a PTY has deadlines
+	// A client is drawn twice: once it is attached, and once it hears of that and reports its size. Switched between
+	// the two, it would be drawn after the cut.
+	twice := func() bool { return bytes.Count(written, []byte(drawn)) >= 2 }
+	if err := p.gather(ctx, &written, twice); err != nil {
+		return err
 	}
-	n, err := p.Read(*buf) // the first bytes: it is attached
-	if err != nil {
-		return unless(ctx, err)
-	}
-	written = append(written, (*buf)[:n]...)
 	if err := s.settle(ctx, p, &written); err != nil {
 		return err
 	}
@@ -90,18 +90,43 @@ func (s *Server) greet(ctx context.Context, p *parked) error {
 		if _, err := p.Write([]byte(answers)); err != nil {
 			return err
 		}
-		_ = p.SetReadDeadline(time.Now().Add(answerLimit))
-		n, err := p.Read(*buf)
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return unless(ctx, err)
+		before := len(written)
+		if err := p.gather(ctx, &written, func() bool { return len(written) > before }); err != nil {
+			return err
 		}
-		written = append(written, (*buf)[:n]...)
 		if err := s.settle(ctx, p, &written); err != nil {
 			return err
 		}
 	}
 	p.modes = startModes(written)
 	return p.SetReadDeadline(time.Time{})
+}
+
+// gather reads until enough, or until tmux pauses for answerLimit after it wrote something at all.
+func (p *parked) gather(ctx context.Context, written *[]byte, enough func() bool) error {
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
+	for !enough() {
+		limit, bounded := ctx.Deadline()
+		if soon := time.Now().Add(answerLimit); len(*written) > 0 && (!bounded || soon.Before(limit)) {
+			limit, bounded = soon, true
+		}
+		if !bounded {
+			limit = time.Time{}
+		}
+		if err := p.SetReadDeadline(limit); err != nil {
+			return err
+		}
+		n, err := p.Read(*buf)
+		*written = append(*written, (*buf)[:n]...)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil && len(*written) > 0:
+			return nil
+		case err != nil:
+			return unless(ctx, err)
+		}
+	}
+	return nil
 }
 
 // unless prefers the reason of a context that ended.

@@ -44,6 +44,20 @@ func (p program) run(ctx context.Context, args ...string) (string, error) {
 	return output(ctx, p.client(ctx, nil, args...))
 }
 
+// closeOnExec keeps what this process inherited, such as the descriptors of whoever started it, from going on to tmux,
+// which would hold them as long as it lives. What this process opened itself is closed on exec already.
+func closeOnExec() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return // no such system is known; the descriptors are then as they were
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
 // boot starts the server with its lobby. The server is a daemon of its own afterwards.
 func (p program) boot(ctx context.Context, env []string) error {
 	words := append([]string{"-u", "-f", p.layout.conf(), "-S", p.layout.socket}, lobbyCommand()...)

@@ -55,6 +55,7 @@ type identity struct {
 func Open(ctx context.Context, cfg Config) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
+	closeOnExec()
 	path, version, err := find(ctx, cfg.Binary)
 	if err != nil {
 		return nil, err
