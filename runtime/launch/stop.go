@@ -23,12 +23,15 @@ const rounds = 50
 // ErrNoWrapper says that a pid is not, or no longer, the wrapper of a session.
 var ErrNoWrapper = errors.New("no such wrapper")
 
+// ErrNoProgram says that a wrapper has no program yet, or no more.
+var ErrNoProgram = errors.New("the wrapper runs no program")
+
 // Signal sends s to the program of the wrapper with that pid: to the wrapper's child and to whatever runs in the
 // foreground of its terminal. The wrapper itself gets nothing. A signal that ends programs is followed by CONT, for a
 // stopped process would not act on it.
 //
-// It is nil when at least one process was signalled or the program has just ended, and ErrNoWrapper when wrapper is not
-// the leader of a terminal's session.
+// It is nil when at least one process was signalled, ErrNoProgram when there was none, as in the moment before the
+// wrapper has started its program, and ErrNoWrapper when wrapper is not the leader of a terminal's session.
 func Signal(wrapper int, s syscall.Signal) error {
 	all, leader, err := look(wrapper)
 	if err != nil {
@@ -39,6 +42,7 @@ func Signal(wrapper int, s syscall.Signal) error {
 		slices.ContainsFunc(all, func(p process) bool {
 			return p.group == leader.foreground && p.session == leader.session
 		})
+	sent := foreign
 	send := func(s syscall.Signal) error {
 		var errs []error
 		if foreign {
@@ -49,6 +53,7 @@ func Signal(wrapper int, s syscall.Signal) error {
 				continue
 			}
 			if p.parent == wrapper || (p.session == leader.session && p.group == leader.foreground) {
+				sent = true
 				errs = append(errs, gone(syscall.Kill(p.pid, s)))
 			}
 		}
@@ -56,6 +61,9 @@ func Signal(wrapper int, s syscall.Signal) error {
 	}
 	if err := send(s); err != nil {
 		return fmt.Errorf("signal program: %w", err)
+	}
+	if !sent {
+		return ErrNoProgram
 	}
 	switch s {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
@@ -70,8 +78,11 @@ func Signal(wrapper int, s syscall.Signal) error {
 //
 // It is nil when none is left, also because there was none, and ErrNoWrapper when wrapper does not lead a session.
 func Kill(wrapper int) error {
-	for range rounds {
+	for round := range rounds {
 		all, leader, err := look(wrapper)
+		if round > 0 && errors.Is(err, ErrNoWrapper) {
+			return nil // it has followed its program
+		}
 		if err != nil {
 			return err
 		}
