@@ -39,7 +39,8 @@ type Invocation struct {
 	Actor   hitchpost.Actor
 	Service Service
 
-	Stdin          io.Reader // read only by verbs that take `-`
+	// Stdin is read only by verbs that take `-`. Its reads end when the client sends no more, and when ctx ends.
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
 	Terminal *hitchpost.Terminal // nil: the client asked for none

@@ -1,15 +1,106 @@
 package command
 
-import "context"
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
-// Run executes the verb of inv and returns the exit status. It returns when the verb is done, ctx ends or the client
-// takes no more output. It starts nothing that outlives it.
+	"github.com/spf13/cobra"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// Run executes the verb of inv and returns the exit status. Without words that is what ls prints. It returns when the
+// verb is done, ctx ends or the client takes no more output, and starts nothing that outlives it.
 func Run(ctx context.Context, inv Invocation) (exitStatus int) {
-	panic("not yet")
+	c := &call{Invocation: inv}
+	words, err := c.verb()
+	if err == nil {
+		root := c.tree()
+		root.SetArgs(words)
+		err = root.ExecuteContext(ctx)
+	}
+	if err != nil {
+		return c.fail(ctx, err)
+	}
+	return c.status
 }
 
 // Verbs lists the words that begin a command line, sorted. Any other word is a REF where there is a terminal.
 func Verbs() []string {
-	return []string{"attach", "capture", "close", "help", "history", "key", "ls", "new", "node", "rename", "restart",
-		"show", "status", "stop", "version", "whoami"}
+	return []string{
+		"attach", "capture", "close", "help", "history", "key", "ls", "new", "node", "rename", "restart", "show", "status",
+		"stop", "version", "whoami",
+	}
+}
+
+// call is one invocation at work.
+type call struct {
+	Invocation
+	json   bool // --json was read
+	status int
+}
+
+// verb is the command line with a verb in front: it refuses words that no verb can take, and finds what the verb is
+// where none was typed.
+func (c *call) verb() ([]string, error) {
+	for _, w := range c.Words {
+		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
+			return nil, hitchpost.Errorf(hitchpost.UsageError, "%q is not UTF-8 text", w).Hinted("send it in UTF-8")
+		}
+	}
+	words := c.Words
+	if len(words) > 1 && words[0] == "--json" { // flags may stand first, and this one goes with any verb
+		words = slices.Concat(words[1:2], words[:1], words[2:])
+	}
+	switch {
+	case len(words) == 0 || words[0] == "--json":
+		return append([]string{"ls"}, words...), nil
+	case slices.Contains(Verbs(), words[0]):
+		return words, nil
+	case words[0] == "-h" || words[0] == "--help":
+		return []string{"help"}, nil
+	case c.ref(words):
+		return append([]string{"attach"}, words...), nil
+	}
+	return nil, c.unknown(c.tree(), words[0])
+}
+
+// ref reports whether the line is a REF on a terminal, with flags at most.
+func (c *call) ref(words []string) bool {
+	if c.Terminal == nil || words[0] == "" || strings.HasPrefix(words[0], "-") {
+		return false
+	}
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "-") || w == "--" {
+			return false
+		}
+	}
+	return true
+}
+
+// unknown is the error for a word that is none of parent's verbs.
+func (c *call) unknown(parent *cobra.Command, word string) error {
+	err := hitchpost.Errorf(hitchpost.UsageError, "no verb %q", strings.TrimSpace(path(parent)+" "+word))
+	if near := parent.SuggestionsFor(word); word != "" && len(near) > 0 {
+		return err.Hinted("did you mean %q? `help` lists the verbs",
+			strings.TrimSpace(path(parent)+" "+near[0]))
+	}
+	if !parent.HasParent() && c.Terminal == nil {
+		return err.Hinted("`help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t")
+	}
+	return err.Hinted("`help` lists the verbs")
+}
+
+// errGone says that the client takes no more output: there is nobody to tell.
+var errGone = errors.New("the client is gone")
+
+// print is the only place that writes data: all of it at once.
+func (c *call) print(data []byte) error {
+	if _, err := c.Stdout.Write(data); err != nil {
+		return errGone
+	}
+	return nil
 }

@@ -1,0 +1,68 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// fail tells the person or script of err, on stderr alone, and returns the exit status that stands for it.
+func (c *call) fail(ctx context.Context, err error) int {
+	if errors.Is(err, errGone) {
+		return hitchpost.FailedError.ExitStatus()
+	}
+	// The reason for the end of ctx says more than that it ended.
+	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)) {
+		err = cause
+	}
+	e := failure(err)
+	if c.json || c.asksForJSON() {
+		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, e.Message, orNull(e.Hint)}})
+	} else {
+		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", clean(strings.ReplaceAll(e.Error(), "\n", "; ")))
+	}
+	return e.Kind.ExitStatus()
+}
+
+// failure is err as the one kind of error that people read. A cause that has words for people keeps its own.
+func failure(err error) *hitchpost.Error {
+	var e *hitchpost.Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled):
+		return hitchpost.Errorf(hitchpost.UnavailableError, "interrupted").Hinted("try again")
+	case errors.Is(err, context.DeadlineExceeded):
+		return hitchpost.Errorf(hitchpost.UnavailableError, "no answer in time").Hinted("try again")
+	}
+	return hitchpost.Errorf(hitchpost.FailedError, "%w", err)
+}
+
+// asksForJSON looks for --json in a line that could not be read as a whole.
+func (c *call) asksForJSON() bool {
+	words := c.Words
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	return slices.Contains(words, "--json") || slices.Contains(words, "--json=true")
+}
+
+// errorDocument is what a script reads on stderr.
+type errorDocument struct {
+	Error errorView `json:"error"`
+}
+
+type errorView struct {
+	Code    hitchpost.ErrorKind `json:"code"`
+	Message string              `json:"message"`
+	Hint    *string             `json:"hint"`
+}
+
+func usage(format string, args ...any) *hitchpost.Error {
+	return hitchpost.Errorf(hitchpost.UsageError, format, args...)
+}

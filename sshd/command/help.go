@@ -1,0 +1,69 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *call) helpVerb() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "help [VERB]", Short: "this list, or all about one verb", Example: "help new",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			verb, rest, err := cmd.Root().Find(words)
+			if err != nil || len(rest) > 0 {
+				return c.unknown(verb, strings.Join(rest, " "))
+			}
+			return c.help(verb)
+		},
+	}
+	return cmd
+}
+
+// help prints all about one verb, or the list of them. It is data: it was asked for.
+func (c *call) help(cmd *cobra.Command) error {
+	if !cmd.HasParent() {
+		return c.print(overview(cmd))
+	}
+	var out bytes.Buffer
+	use := strings.TrimSpace(path(cmd.Parent()) + " " + cmd.Use)
+	fmt.Fprintf(&out, "%s\n\n  %s\n", use, cmd.Short)
+	if cmd.Long != "" {
+		fmt.Fprintf(&out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
+	}
+	if cmd.HasSubCommands() {
+		out.WriteString("\n")
+		out.Write(verbTable(cmd))
+	}
+	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(&out, "\n%s", flags.FlagUsagesWrapped(78))
+	}
+	fmt.Fprintf(&out, "\nexample: ssh host %s\n", cmd.Example)
+	return c.print(out.Bytes())
+}
+
+// overview is the list of verbs; it fits one screen of 80x24.
+func overview(root *cobra.Command) []byte {
+	var out bytes.Buffer
+	out.WriteString("ssh host VERB …, each with --help and, where it prints data, --json\n")
+	out.Write(verbTable(root))
+	out.WriteString("\nREF: a handle, an id, 4 or more characters of one, or `last`.\n" +
+		"ssh -t host REF attaches; ssh host with a terminal and no verb shows the picker.\n")
+	return out.Bytes()
+}
+
+func verbTable(parent *cobra.Command) []byte {
+	var rows [][]string
+	for _, cmd := range parent.Commands() {
+		rows = append(rows, []string{"  " + short(cmd.Use), cmd.Short})
+	}
+	return table(rows, 0)
+}
+
+// short is a verb with its words but without its flags, which its own help lists.
+func short(use string) string {
+	before, _, _ := strings.Cut(use, " [-")
+	return before
+}

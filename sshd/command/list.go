@@ -1,0 +1,170 @@
+package command
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+func (c *call) lsVerb() *cobra.Command {
+	var r hitchpost.ListRequest
+	var states string
+	cmd := &cobra.Command{
+		Use: "ls", Short: "open sessions", Example: "ls --state RUNNING,DETACHED --json", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if r.States, err = parseStates(states, cmd.Flags().Changed("state")); err != nil {
+				return err
+			}
+			sessions, err := c.Service.List(cmd.Context(), c.Actor, r)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.document(listSessions(sessions))
+			}
+			return c.print(table(c.sessionRows(sessions), c.columns()))
+		},
+	}
+	c.jsonFlag(cmd)
+	cmd.Flags().StringVar(&states, "state", "", "only these states, `S,…`")
+	cmd.Flags().StringVar(&r.Node, "node", "", "only on this machine, `N`")
+	cmd.Flags().StringVar(&r.Project, "project", "", "only of this project, `P`")
+	cmd.Flags().BoolVar(&r.All, "all", false, "closed ones too")
+	return cmd
+}
+
+// parseStates reads names of states with commas between them, in any case.
+func parseStates(list string, given bool) ([]hitchpost.State, error) {
+	if !given {
+		return nil, nil
+	}
+	var out []hitchpost.State
+	for name := range strings.SplitSeq(list, ",") {
+		found := false
+		for _, s := range hitchpost.States() {
+			if strings.EqualFold(string(s), strings.TrimSpace(name)) {
+				out, found = append(out, s), true
+			}
+		}
+		if !found {
+			all := each(hitchpost.States(), func(s hitchpost.State) string { return string(s) })
+			return nil, usage("no state %q", name).Hinted("use one of: %s", strings.Join(all, ", "))
+		}
+	}
+	return out, nil
+}
+
+func (c *call) sessionRows(sessions []hitchpost.Session) [][]string {
+	rows := make([][]string, 1, len(sessions)+1)
+	rows[0] = []string{"HANDLE", "STATE", "AGE", "KIND", "NODE", "WHERE", "OUTPUT", "ATTACHED", "TITLE"}
+	for _, s := range sessions {
+		rows = append(rows, []string{
+			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, place(s), c.age(s.LastOutputAt),
+			strconv.Itoa(s.Attached), s.Title,
+		})
+	}
+	return rows
+}
+
+// place is repo@branch, or the directory where that is in no repository.
+func place(s hitchpost.Session) string {
+	switch {
+	case s.Repo == "":
+		return s.Cwd
+	case s.Branch == "":
+		return s.Repo
+	}
+	return s.Repo + "@" + s.Branch
+}
+
+func (c *call) showVerb() *cobra.Command {
+	var screen bool
+	cmd := &cobra.Command{
+		Use: "show REF", Short: "one session, all fields", Example: "show api --json", Args: exactly("a REF"),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			s, err := c.Service.Show(cmd.Context(), c.Actor, words[0])
+			if err != nil {
+				return err
+			}
+			if !screen {
+				return c.session(s, c.sessionFields(s))
+			}
+			text, err := c.Service.Capture(cmd.Context(), c.Actor, s.ID, hitchpost.CaptureRequest{})
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.document(screenView{viewSession(s), string(text)})
+			}
+			return c.print(bytes.Join([][]byte{c.sessionFields(s), withNewline(text)}, []byte("\n")))
+		},
+	}
+	c.jsonFlag(cmd)
+	cmd.Flags().BoolVar(&screen, "screen", false, "and what its screen shows, as text")
+	return cmd
+}
+
+// session prints s: as a document, or as the text for people.
+func (c *call) session(s hitchpost.Session, text []byte) error {
+	if c.json {
+		return c.document(viewSession(s))
+	}
+	return c.print(text)
+}
+
+func (c *call) sessionFields(s hitchpost.Session) []byte {
+	state := string(s.State)
+	if s.StateReason != "" {
+		state += ": " + s.StateReason
+	}
+	if s.StateSource != "" {
+		state += " (" + string(s.StateSource) + ")"
+	}
+	return table([][]string{
+		{"id", s.ID},
+		{"handle", s.Handle},
+		{"title", s.Title},
+		{"kind", string(s.Kind)},
+		{"node", s.Node},
+		{"project", or(s.Project)},
+		{"cwd", s.Cwd},
+		{"repo", or(s.Repo)},
+		{"branch", or(s.Branch)},
+		{"state", state},
+		{"since", c.when(s.StateSince)},
+		{"attached", strconv.Itoa(s.Attached)},
+		{"args", or(quoted(s.Args))},
+		{"conversation", or(s.ConversationID)},
+		{"exit", or(exitOf(s))},
+		{"restarts", strconv.Itoa(s.Restarts)},
+		{"note", or(s.Note)},
+		{"check", or(s.Check)},
+		{"created", c.when(s.CreatedAt)},
+		{"started", c.when(s.StartedAt)},
+		{"ended", c.when(s.EndedAt)},
+		{"last output", c.when(s.LastOutputAt)},
+		{"last attached", c.when(s.LastAttachedAt)},
+	}, 0)
+}
+
+func exitOf(s hitchpost.Session) string {
+	switch {
+	case s.ExitSignal != "":
+		return "signal " + s.ExitSignal
+	case s.ExitCode != nil:
+		return "code " + strconv.Itoa(*s.ExitCode)
+	}
+	return ""
+}
+
+// withNewline ends text with a newline, if it is not empty.
+func withNewline(text []byte) []byte {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return append(text[:len(text):len(text)], '\n')
+	}
+	return text
+}

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// tree is the verbs of this one invocation. Nothing of it is shared: cobra keeps the values of flags in it.
+func (c *call) tree() *cobra.Command {
+	root := &cobra.Command{
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetIn(strings.NewReader(""))
+	root.SetOut(c.Stderr) // nothing but print and document reaches stdout
+	root.SetErr(c.Stderr)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if err := c.help(cmd); err != nil {
+			c.status = 1
+		}
+	})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		e := usage("%s", strings.ReplaceAll(err.Error(), "\n", " "))
+		e.Cause = err
+		return e.Hinted("see `%s --help`", path(cmd))
+	})
+	root.SetHelpCommand(c.helpVerb())
+	root.AddCommand(
+		c.lsVerb(), c.showVerb(), c.newVerb(), c.attachVerb(), c.restartVerb(), c.stopVerb(), c.closeVerb(), c.renameVerb(),
+		c.captureVerb(), c.historyVerb(), c.nodeVerb(), c.keyVerb(), c.whoamiVerb(), c.statusVerb(), c.versionVerb(),
+	)
+	return root
+}
+
+// parent is a verb that is followed by another.
+func (c *call) parent(name, short string, verbs ...*cobra.Command) *cobra.Command {
+	names := make([]string, len(verbs))
+	for i, v := range verbs {
+		names[i] = v.Name()
+	}
+	cmd := &cobra.Command{
+		Use: name + " " + strings.Join(names, "|"), Short: short, Args: cobra.ArbitraryArgs,
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.Flags().Bool("json", false, "errors as JSON")
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if len(words) > 0 {
+			return c.unknown(cmd, words[0])
+		}
+		return usage("`%s` needs another word", name).Hinted("use one of: %s", strings.Join(names, ", "))
+	}
+	cmd.AddCommand(verbs...)
+	return cmd
+}
+
+// jsonFlag gives a verb --json.
+func (c *call) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+}
+
+// exactly is the check for verbs that take so many words, named by what they are.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, words []string) error {
+		switch {
+		case len(words) < len(names):
+			return usage("`%s` needs %s", path(cmd), names[len(words)]).Hinted("as in: %s", cmd.Example)
+		case len(words) > len(names):
+			return usage("`%s` does not take %q", path(cmd), words[len(names)]).
+				Hinted("words with blanks need quotes for your own shell and for this one, as in: %s", cmd.Example)
+		}
+		return nil
+	}
+}
+
+// path is a verb with the verb that it belongs to, as typed.
+func path(cmd *cobra.Command) string { return strings.TrimSpace(cmd.CommandPath()) }
