@@ -111,7 +111,7 @@ func after(s hitchpost.Session, t Transition, now time.Time) (hitchpost.Session,
 		if s.StartedAt.IsZero() {
 			s.StartedAt = now
 		}
-		s.ClosedAt = time.Time{}
+		s.ClosedAt, s.LeaseUntil = time.Time{}, time.Time{}
 		s = unended(s)
 	case hitchpost.ChangeStartFailed, hitchpost.ChangeExitedWell, hitchpost.ChangeExitedBadly, hitchpost.ChangeLost:
 		s = ended(s, t.Exit, now)
