@@ -169,7 +169,7 @@ func (c *call) restartVerb() *cobra.Command {
 	}
 	c.jsonFlag(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "every session in the states of --state")
-	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `S,…`")
+	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")
 	return cmd
 }
 

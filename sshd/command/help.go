@@ -29,7 +29,7 @@ func (c *call) help(cmd *cobra.Command) error {
 	}
 	var out bytes.Buffer
 	use := strings.TrimSpace(path(cmd.Parent()) + " " + cmd.Use)
-	fmt.Fprintf(&out, "%s\n\n  %s\n", use, cmd.Short)
+	fmt.Fprintf(&out, "ssh host %s\n\n  %s\n", use, cmd.Short)
 	if cmd.Long != "" {
 		fmt.Fprintf(&out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
 	}
@@ -37,6 +37,7 @@ func (c *call) help(cmd *cobra.Command) error {
 		out.WriteString("\n")
 		out.Write(verbTable(cmd))
 	}
+	cmd.InitDefaultHelpFlag() // cobra adds it only to the verb that it executes
 	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
 		fmt.Fprintf(&out, "\n%s", flags.FlagUsagesWrapped(78))
 	}

@@ -49,11 +49,11 @@ func viewSession(s hitchpost.Session) sessionView {
 	return sessionView{
 		ID: s.ID, Handle: s.Handle, Title: s.Title, Kind: s.Kind, Node: s.Node, Project: orNull(s.Project), Cwd: s.Cwd,
 		Repo: orNull(s.Repo), Branch: orNull(s.Branch), State: s.State, StateReason: orNull(s.StateReason),
-		StateSource: s.StateSource, StateSince: stamp(s.StateSince), Attached: s.Attached, Args: args,
+		StateSource: s.StateSource, StateSince: at(s.StateSince), Attached: s.Attached, Args: args,
 		ConversationID: orNull(s.ConversationID), ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal),
-		Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: stamp(s.CreatedAt),
-		StartedAt: stamp(s.StartedAt), EndedAt: stamp(s.EndedAt), LastOutputAt: stamp(s.LastOutputAt),
-		LastAttachedAt: stamp(s.LastAttachedAt),
+		Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
+		StartedAt: at(s.StartedAt), EndedAt: at(s.EndedAt), LastOutputAt: at(s.LastOutputAt),
+		LastAttachedAt: at(s.LastAttachedAt),
 	}
 }
 
@@ -92,8 +92,8 @@ type keyView struct {
 func viewKey(k hitchpost.Key) keyView {
 	return keyView{
 		Fingerprint: k.Fingerprint, KeyType: k.Type, Comment: orNull(k.Comment), Actor: k.Actor, Role: k.Role,
-		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stamp(k.ExpiresAt), RevokedAt: stamp(k.RevokedAt),
-		LastUsedAt: stamp(k.LastUsedAt), AuthorizedKey: k.AuthorizedKey,
+		CreatedAt: at(k.CreatedAt), ExpiresAt: at(k.ExpiresAt), RevokedAt: at(k.RevokedAt),
+		LastUsedAt: at(k.LastUsedAt), AuthorizedKey: k.AuthorizedKey,
 	}
 }
 
@@ -111,7 +111,7 @@ type nodeView struct {
 }
 
 func viewNode(n hitchpost.Node) nodeView {
-	return nodeView{n.ID, n.Name, n.State, orNull(n.Reason), stamp(n.Since)}
+	return nodeView{n.ID, n.Name, n.State, orNull(n.Reason), at(n.Since)}
 }
 
 type nodeList struct {
@@ -136,8 +136,8 @@ type partView struct {
 
 func viewStatus(s hitchpost.Status) statusView {
 	v := statusView{
-		Version: s.Version, Started: stamp(s.Started), Nodes: each(s.Nodes, viewNode), Clients: s.Clients,
-		Database: partView{s.Database.OK, orNull(s.Database.Reason), stamp(s.Database.Since)},
+		Version: s.Version, Started: at(s.Started), Nodes: each(s.Nodes, viewNode), Clients: s.Clients,
+		Database: partView{s.Database.OK, orNull(s.Database.Reason), at(s.Database.Since)},
 		Sessions: map[hitchpost.State]int{},
 	}
 	for _, state := range hitchpost.States() {
@@ -160,17 +160,16 @@ type versionView struct {
 }
 
 // stamp is a time as scripts read it: UTC, to the millisecond, null where there is none.
-type stamp time.Time
+type stamp *string
 
 const stampLayout = "2006-01-02T15:04:05.000Z"
 
-// MarshalJSON never fails.
-func (s stamp) MarshalJSON() ([]byte, error) {
-	t := time.Time(s)
+func at(t time.Time) stamp {
 	if t.IsZero() {
-		return []byte("null"), nil
+		return nil
 	}
-	return t.UTC().AppendFormat(make([]byte, 0, len(stampLayout)+2), `"`+stampLayout+`"`), nil
+	text := t.UTC().Format(stampLayout)
+	return &text
 }
 
 // orNull is nil for a text that is not there.
@@ -211,28 +210,24 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 func escapeControls(doc []byte) []byte {
-	control := func(i int) (rune, int) {
+	var out []byte
+	done := 0 // what of doc is in out
+	for i := 0; i < len(doc); i++ {
+		r, n := rune(doc[i]), 1
 		switch {
-		case doc[i] == 0x7f:
-			return 0x7f, 1
-		case doc[i] == 0xc2 && i+1 < len(doc) && doc[i+1] < 0xa0: // U+0080 to U+009F in UTF-8
-			return rune(doc[i+1]), 2
-		}
-		return 0, 0
-	}
-	if !bytes.ContainsAny(doc, "\x7f\u0080\u0081\u0082\u0083\u0084\u0085\u0086\u0087\u0088\u0089\u008a\u008b\u008c\u008d\u008e"+
-		"\u008f\u0090\u0091\u0092\u0093\u0094\u0095\u0096\u0097\u0098\u0099\u009a\u009b\u009c\u009d\u009e\u009f") {
-		return doc
-	}
-	out := make([]byte, 0, len(doc)+64)
-	for i := 0; i < len(doc); {
-		if r, n := control(i); n > 0 {
-			out = fmt.Appendf(out, `\u%04x`, r)
-			i += n
+		case r < 0x7f:
+			continue
+		case r == 0xc2 && i+1 < len(doc) && doc[i+1] < 0xa0: // U+0080 to U+009F in UTF-8
+			r, n = rune(doc[i+1]), 2
+		case r != 0x7f:
 			continue
 		}
-		out = append(out, doc[i])
-		i++
+		out = fmt.Appendf(append(out, doc[done:i]...), `\u%04x`, r)
+		done = i + n
+		i = done - 1
 	}
-	return out
+	if done == 0 {
+		return doc
+	}
+	return append(out, doc[done:]...)
 }

@@ -30,7 +30,7 @@ func (c *call) lsVerb() *cobra.Command {
 		},
 	}
 	c.jsonFlag(cmd)
-	cmd.Flags().StringVar(&states, "state", "", "only these states, `S,…`")
+	cmd.Flags().StringVar(&states, "state", "", "only these states, `LIST` with commas")
 	cmd.Flags().StringVar(&r.Node, "node", "", "only on this machine, `N`")
 	cmd.Flags().StringVar(&r.Project, "project", "", "only of this project, `P`")
 	cmd.Flags().BoolVar(&r.All, "all", false, "closed ones too")

@@ -1,0 +1,130 @@
+package command_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd/command"
+)
+
+var update = flag.Bool("update", false, "write testdata/golden.txt anew")
+
+// TestTextForPeople holds what people read to testdata/golden.txt: look at it there.
+func TestTextForPeople(t *testing.T) {
+	t.Parallel()
+	odd := bare()
+	odd.Handle, odd.Title = "odd", "日本 \x1b[31mred\x1b[m 👨‍👩‍👧 \u202eright-to-left\tand\nmore"
+	odd.Cwd, odd.Note, odd.StateSince = "/srv/ö\u009b1m", "two\nlines", now.Add(time.Hour)
+	f := &fake{
+		sessions: []hitchpost.Session{full(), odd}, screen: "$ make\nok",
+		keys: []hitchpost.Key{
+			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk"},
+			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now, LastUsedAt: now.Add(-50 * time.Hour)},
+			{Fingerprint: "SHA256:three", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, ExpiresAt: now},
+			{Fingerprint: "SHA256:four", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, ExpiresAt: now.Add(48 * time.Hour)},
+		},
+		status: hitchpost.Status{
+			Version: "1.2.3", Started: now.Add(-90 * time.Minute), Clients: 2,
+			Database: hitchpost.Part{Reason: "connection refused", Since: now.Add(-5 * time.Second)},
+			Nodes: []hitchpost.Node{
+				{Name: "box", State: hitchpost.Online, Since: now.Add(-time.Hour)},
+				{Name: "far", State: hitchpost.Offline, Reason: "no answer\x07", Since: now},
+			},
+			Sessions: map[hitchpost.State]int{hitchpost.Running: 2, hitchpost.Failed: 1},
+		},
+	}
+	lines := []string{
+		"help", "ls", "show odd", "show api --screen", "capture api", "new", "restart --all", "stop api", "close api", "rename api x",
+		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "node ls", "status", "whoami", "version",
+	}
+	for _, verb := range command.Verbs() {
+		lines = append(lines, verb+" --help")
+	}
+	lines = append(lines, "key ls --help", "key add --help", "key revoke --help", "node ls --help")
+	var got strings.Builder
+	for _, line := range lines {
+		r := client{t: t, service: f}.line(line)
+		fmt.Fprintf(&got, "$ ssh host %s\n%s\n", line, r.out)
+		if r.status != 0 || r.errors != "" || r.writes != 1 || strings.ContainsAny(r.out, "\x1b\r\x07\u009b\u202e") {
+			t.Errorf("%s: %+v", line, r)
+		}
+		for shown := range strings.Lines(r.out) {
+			if strings.HasSuffix(strings.TrimSuffix(shown, "\n"), " ") {
+				t.Errorf("%s: blanks at the end of %q", line, shown)
+			}
+		}
+	}
+	const file = "testdata/golden.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("run with -update if that is meant: (-want +got)\n%s", diff)
+	}
+}
+
+func TestHelpFitsOneScreen(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"help", "--help", "-h", "help help"} {
+		r := client{t: t, service: &fake{}}.line(line)
+		rows := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
+		if r.status != 0 || len(rows) > 24 {
+			t.Errorf("%s: status %d, %d rows", line, r.status, len(rows))
+		}
+		for _, row := range rows {
+			if len([]rune(row)) > 80 {
+				t.Errorf("%s: %d columns: %s", line, len([]rune(row)), row)
+			}
+		}
+	}
+	r := client{t: t, service: &fake{}}.line("help")
+	for _, verb := range command.Verbs() {
+		if !strings.Contains(r.out, "\n  "+verb) {
+			t.Errorf("help does not name %s", verb)
+		}
+		if help := (client{t: t, service: &fake{}}).line(verb + " --help"); !strings.Contains(help.out, "\nexample: ssh host "+verb) {
+			t.Errorf("no example of %s: %+v", verb, help)
+		}
+	}
+}
+
+// On a terminal a table is cut to its width, wide characters counted as such.
+func TestTablesFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	s := full()
+	s.Title = strings.Repeat("日本", 40)
+	c := client{t: t, service: &fake{sessions: []hitchpost.Session{s}}, terminal: &hitchpost.Terminal{
+		Name: "xterm", Size: hitchpost.Size{Cols: 90, Rows: 20},
+	}}
+	rows := strings.Split(c.line("ls").out, "\n")
+	if got := command.Width(rows[1]); got > 90 || got < 88 || !strings.HasSuffix(rows[1], "…") {
+		t.Errorf("%d cells: %s", got, rows[1])
+	}
+}
+
+func BenchmarkListOfAThousandAsJSON(b *testing.B) {
+	f := &fake{}
+	for range 1000 {
+		f.sessions = append(f.sessions, full())
+	}
+	c := client{t: b, service: f}
+	b.ReportAllocs()
+	for b.Loop() {
+		if r := c.run("ls", "--json"); r.status != 0 || r.writes != 1 {
+			b.Fatal(r.status)
+		}
+	}
+}
