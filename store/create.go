@@ -91,7 +91,7 @@ func begin(n hitchpost.Session, c hitchpost.Change, by By, now time.Time) (hitch
 func place(ctx context.Context, tx pgx.Tx, n *hitchpost.Session) error {
 	wanted := n.Handle
 	for {
-		handle, err := freeHandle(ctx, tx, wanted, n.ID)
+		handle, err := freeHandle(ctx, tx, wanted, lowestID)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func insertRow(ctx context.Context, tx pgx.Tx, n hitchpost.Session) error {
 	return err
 }
 
-// freeHandle is wanted, or where another open session than that with the id has it, the first free one of wanted-2,
+// freeHandle is wanted, or where an open session other than that with the id has it, the first free one of wanted-2,
 // wanted-3 and so on.
 func freeHandle(ctx context.Context, tx pgx.Tx, wanted, id string) (string, error) {
 	rows, err := tx.Query(ctx, `select handle from terminal_sessions

@@ -15,6 +15,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -156,6 +158,7 @@ func (c *Cluster) watch() error {
 	const script = `read -r _
 	if read -r pid < "$1/pg/data/postmaster.pid"; then
 		kill -QUIT "$pid"
+		kill -CONT "$pid" $(ps -A -o ppid= -o pid= | sed -n "s/^ *$pid  *//p")
 		n=0
 		while kill -0 "$pid" && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done
 	fi
@@ -182,6 +185,7 @@ func (c *Cluster) Close() error {
 	}
 	var err error
 	if c.Cluster != nil {
+		_ = c.signal(syscall.SIGCONT) // a suspended one cannot stop
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		err = c.Stop(ctx)
@@ -190,6 +194,62 @@ func (c *Cluster) Close() error {
 	c.pipe = nil
 	// The watchdog finds no server any more and removes the files.
 	return errors.Join(err, c.watchdog.Wait())
+}
+
+// Suspend stops the server and every process of it where they are, as a machine that hangs does: connections are taken
+// and nothing is answered. Resume lets them go on.
+func (c *Cluster) Suspend() error { return c.signal(syscall.SIGSTOP) }
+
+// Resume ends a Suspend.
+func (c *Cluster) Resume() error { return c.signal(syscall.SIGCONT) }
+
+// Kill ends the server and every process of it at once, as a power loss does.
+func (c *Cluster) Kill() error { return c.signal(syscall.SIGKILL) }
+
+func (c *Cluster) signal(sig syscall.Signal) error {
+	text, err := os.ReadFile(filepath.Join(c.Dir(), "data", "postmaster.pid"))
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		return err
+	}
+	// The server first, so that it makes no more of them.
+	if err := syscall.Kill(pid, sig); err != nil {
+		return err
+	}
+	children, err := children(pid)
+	for _, child := range children {
+		if e := syscall.Kill(child, sig); !errors.Is(e, syscall.ESRCH) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+func children(pid int) ([]int, error) {
+	out, err := exec.Command("ps", "-A", "-o", "ppid=", "-o", "pid=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the processes: %w", err)
+	}
+	var found []int
+	for line := range strings.Lines(string(out)) {
+		var parent, child int
+		if _, err := fmt.Sscan(line, &parent, &child); err == nil && parent == pid {
+			found = append(found, child)
+		}
+	}
+	return found, nil
+}
+
+// Exec runs a statement in the cluster's own database.
+func (c *Cluster) Exec(t testing.TB, sql string) {
+	t.Helper()
+	if err := c.exec(sql); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Dir is where the cluster is, as for local.Config.
