@@ -1,0 +1,136 @@
+package runtime
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// board is the service's memory of every open session, kept fresh by notices from the store and by the service's own
+// writes. It answers what must not wait for a database: the picker's list, an attach, the sessions shown while the
+// database is away. The store stays the truth; the board is re-read from it.
+type board struct {
+	mu       sync.Mutex
+	sessions map[string]hitchpost.Session
+	database hitchpost.Part
+	nodes    []hitchpost.Node
+	changed  chan struct{} // closed and replaced at each change
+}
+
+func newBoard(now time.Time) *board {
+	return &board{
+		sessions: map[string]hitchpost.Session{},
+		database: hitchpost.Part{OK: true, Since: now},
+		changed:  make(chan struct{}),
+	}
+}
+
+// next returns a channel that is closed at the next change after the call.
+func (b *board) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
+
+// wake tells every waiter; the lock is held.
+func (b *board) wake() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// replace takes a full reading of the store.
+func (b *board) replace(sessions []hitchpost.Session, nodes []hitchpost.Node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sessions = make(map[string]hitchpost.Session, len(sessions))
+	for _, s := range sessions {
+		b.sessions[s.ID] = s
+	}
+	b.nodes = nodes
+	b.wake()
+}
+
+// put takes one session as the store now has it; a closed one leaves the board.
+func (b *board) put(s hitchpost.Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.Open() {
+		b.sessions[s.ID] = s
+	} else {
+		delete(b.sessions, s.ID)
+	}
+	b.wake()
+}
+
+func (b *board) drop(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.sessions, id)
+	b.wake()
+}
+
+// setDatabase records the database's health and reports whether that is news.
+func (b *board) setDatabase(ok bool, reason string, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.database.OK == ok {
+		return false
+	}
+	b.database = hitchpost.Part{OK: ok, Reason: reason, Since: now}
+	b.wake()
+	return true
+}
+
+// setNode records the state of one node and reports whether that is news.
+func (b *board) setNode(n hitchpost.Node) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.IndexFunc(b.nodes, func(o hitchpost.Node) bool { return o.ID == n.ID })
+	switch {
+	case i < 0:
+		b.nodes = append(slices.Clone(b.nodes), n)
+	case b.nodes[i].State == n.State:
+		return false
+	default:
+		b.nodes = slices.Clone(b.nodes)
+		b.nodes[i] = n
+	}
+	b.wake()
+	return true
+}
+
+func (b *board) get(id string) (hitchpost.Session, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, ok := b.sessions[id]
+	return s, ok
+}
+
+// named finds an open session by its handle or full id.
+func (b *board) named(ref string) (hitchpost.Session, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s, ok := b.sessions[ref]; ok {
+		return s, true
+	}
+	for _, s := range b.sessions {
+		if s.Handle == ref {
+			return s, true
+		}
+	}
+	return hitchpost.Session{}, false
+}
+
+// all returns the open sessions in the order they were made, and the health of database and nodes.
+func (b *board) all() ([]hitchpost.Session, hitchpost.Part, []hitchpost.Node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := slices.SortedFunc(maps.Values(b.sessions), func(x, y hitchpost.Session) int {
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
+	})
+	return out, b.database, slices.Clone(b.nodes)
+}

@@ -1,0 +1,76 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// Login tells who a key that has signed belongs to. It answers from memory. The error is of kind DeniedError for a key
+// that is not known and RevokedError for one that is no longer good; the key is returned with the latter.
+func (s *Service) Login(fingerprint, login, remote string) (hitchpost.Actor, hitchpost.Key, error) {
+	key, err := s.keys.find(fingerprint, time.Now())
+	if key.Fingerprint == "" {
+		return hitchpost.Actor{}, key, err
+	}
+	a := hitchpost.Actor{
+		Name: key.Actor, Role: key.Role, Fingerprint: fingerprint, KeyType: key.Type, Login: login, Remote: remote,
+	}
+	return a, key, err
+}
+
+// NoteLogin has the ledger write down that the actor came in.
+func (s *Service) NoteLogin(a hitchpost.Actor) {
+	at := time.Now()
+	s.ledger.add("login", func(ctx context.Context) error {
+		return s.Store.KeyUsed(ctx, a.Fingerprint, at)
+	})
+}
+
+// Last is the id of the session that this key attached to last, from memory; empty when it never did.
+func (s *Service) Last(_ context.Context, a hitchpost.Actor) string {
+	return s.keys.lastSession(a.Fingerprint)
+}
+
+// LastOf is the id of the session that a client was in last, by the id that `hitchpost connect` sends; empty where that
+// is not known.
+func (s *Service) LastOf(ctx context.Context, client string) string {
+	id, err := s.Store.ClientSession(ctx, client)
+	if err != nil && hitchpost.KindOf(err) != hitchpost.NotFoundError {
+		s.Log.Warn("last session of a client not found", "err", err)
+	}
+	return id
+}
+
+// Keys lists every key, revoked ones too.
+func (s *Service) Keys(ctx context.Context, a hitchpost.Actor) ([]hitchpost.Key, error) {
+	if err := a.Require(hitchpost.Administer); err != nil {
+		return nil, err
+	}
+	return s.Store.Keys(ctx)
+}
+
+// AddKey lets a key in. The key is complete but for its times.
+func (s *Service) AddKey(ctx context.Context, a hitchpost.Actor, k hitchpost.Key) (hitchpost.Key, error) {
+	if err := a.Require(hitchpost.Administer); err != nil {
+		return hitchpost.Key{}, err
+	}
+	got, err := s.Store.AddKey(ctx, k, as(a, hitchpost.FromPerson, "key added"))
+	if err != nil {
+		return hitchpost.Key{}, err
+	}
+	return got, s.rereadKeys(ctx)
+}
+
+// RevokeKey shuts a key out for good.
+func (s *Service) RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error) {
+	if err := a.Require(hitchpost.Administer); err != nil {
+		return hitchpost.Key{}, err
+	}
+	got, err := s.Store.RevokeKey(ctx, fingerprint, as(a, hitchpost.FromPerson, "key revoked"))
+	if err != nil {
+		return hitchpost.Key{}, err
+	}
+	return got, s.rereadKeys(ctx)
+}

@@ -1,0 +1,104 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// ledgerLimit bounds what waits for an absent database; beyond it the oldest entries are dropped, with a log line.
+const ledgerLimit = 10_000
+
+// ledger writes down what has already happened, in order and off the path of the person it happened to: attaches,
+// detaches, logins. While the database is away entries wait; nobody is held up by them.
+type ledger struct {
+	log   *slog.Logger
+	pause time.Duration // between tries while the database is away
+
+	mu      sync.Mutex
+	entries []entry
+	wake    chan struct{}
+}
+
+// entry is one thing to write down. write is called again after an error of kind UnavailableError, and once otherwise.
+type entry struct {
+	what  string // for the log
+	write func(context.Context) error
+}
+
+func newLedger(log *slog.Logger) *ledger {
+	return &ledger{log: log, pause: time.Second, wake: make(chan struct{}, 1)}
+}
+
+// add never blocks.
+func (l *ledger) add(what string, write func(context.Context) error) {
+	l.mu.Lock()
+	if len(l.entries) >= ledgerLimit {
+		l.log.Error("ledger full, oldest entry dropped", "entry", l.entries[0].what)
+		l.entries = l.entries[1:]
+	}
+	l.entries = append(l.entries, entry{what, write})
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes entries until ctx ends, then tries once more to write what is left, within a limit.
+func (l *ledger) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if l.writeAll(ctx) {
+			select {
+			case <-l.wake:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		select {
+		case <-time.After(l.pause):
+		case <-ctx.Done():
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+	defer cancel()
+	l.writeAll(last)
+}
+
+// writeAll reports whether nothing is left. Only run calls it.
+func (l *ledger) writeAll(ctx context.Context) bool {
+	for {
+		e, ok := l.take()
+		if !ok {
+			return true
+		}
+		err := e.write(ctx)
+		if ctx.Err() != nil || hitchpost.KindOf(err) == hitchpost.UnavailableError {
+			l.putBack(e)
+			return false
+		}
+		if err != nil {
+			l.log.Error("ledger entry not written", "entry", e.what, "err", err)
+		}
+	}
+}
+
+func (l *ledger) take() (entry, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) == 0 {
+		return entry{}, false
+	}
+	e := l.entries[0]
+	l.entries = l.entries[1:]
+	return e, true
+}
+
+func (l *ledger) putBack(e entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = append([]entry{e}, l.entries...)
+}

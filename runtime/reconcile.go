@@ -1,0 +1,397 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+	"github.com/hitchpost/hitchpost/store"
+)
+
+// settle is how long a pass waits after a wake-up for others to join it: a burst of events costs one look at tmux.
+const settle = 20 * time.Millisecond
+
+// reconcileLoop holds the store against the machine: every ReconcileEvery, and at once when woken. Only the holder of
+// this node's lease does so, should several services run with one node's data.
+func (s *Service) reconcileLoop(ctx context.Context) error {
+	t := time.NewTicker(s.ReconcileEvery)
+	defer t.Stop()
+	var lease *store.Lease
+	defer func() {
+		if lease != nil {
+			lease.Release()
+		}
+	}()
+	for first := true; ; first = false {
+		if lease = s.holdLease(ctx, lease); lease != nil {
+			if err := s.reconcile(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("reconcile pass gave nothing", "node", s.Node.Name, "err", err)
+			}
+		}
+		if first {
+			close(s.ready)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		case <-s.wake:
+			select {
+			case <-time.After(settle):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// holdLease returns the lease if it is still good, a new one if it can be had, and nil otherwise.
+func (s *Service) holdLease(ctx context.Context, l *store.Lease) *store.Lease {
+	if l != nil {
+		select {
+		case <-l.Lost():
+			l.Release()
+		default:
+			return l
+		}
+	}
+	l, err := s.Store.Lease(ctx, "reconcile:"+s.Node.ID)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.Warn("no lease to reconcile", "node", s.Node.Name, "err", err)
+		}
+		return nil
+	}
+	return l
+}
+
+// reconcile makes one pass: read the store, look at the machine, plan, act. The order matters, see plan. An error
+// means that a part was away and that nothing was concluded from it.
+func (s *Service) reconcile(ctx context.Context) error {
+	stored, err := s.Store.Sessions(ctx, hitchpost.ListRequest{Node: s.Node.Name})
+	if err != nil {
+		return err
+	}
+	seen, err := s.observe(ctx, stored)
+	s.noteNode(ctx, err)
+	if err != nil {
+		return err
+	}
+	var outputs []store.Output
+	for _, st := range plan(time.Now(), stored, seen) {
+		if st.kind == stepOutput {
+			outputs = append(outputs, store.Output{ID: st.id, At: st.pane.LastOutput})
+			continue
+		}
+		if err := s.act(ctx, st); err != nil && ctx.Err() == nil {
+			s.Log.Warn("reconcile step failed", "step", string(st.kind), "session", st.id, "err", err)
+		}
+	}
+	if len(outputs) == 0 {
+		return nil
+	}
+	return s.Store.Touch(ctx, outputs)
+}
+
+// observe looks at tmux with one call, and then at the exit records of every run the plan may ask about.
+func (s *Service) observe(ctx context.Context, stored []hitchpost.Session) (observation, error) {
+	panes, err := s.Tmux.Panes(ctx)
+	if err != nil {
+		return observation{}, err
+	}
+	seen := observation{panes: make(map[string]tmux.Pane, len(panes)), records: map[runKey]launch.Record{}}
+	asked := map[runKey]bool{}
+	for _, p := range panes {
+		seen.panes[p.Session] = p
+		asked[runKey{p.Session, p.Run}] = true
+	}
+	for _, st := range stored {
+		if !st.State.Ended() {
+			asked[runKey{st.ID, st.Restarts}] = true
+		}
+	}
+	for k := range asked {
+		rec, ok, err := s.folder.readRecord(k)
+		if err != nil {
+			s.Log.Warn("exit record not used", "session", k.session, "err", err)
+		}
+		if ok {
+			seen.records[k] = rec
+		}
+	}
+	return seen, nil
+}
+
+// noteNode records whether this node gave a healthy answer; only news is written.
+func (s *Service) noteNode(ctx context.Context, err error) {
+	n := s.Node
+	n.State, n.Since = hitchpost.Online, time.Now()
+	if err != nil {
+		n.State, n.Reason = hitchpost.Offline, err.Error()
+	}
+	if ctx.Err() != nil || !s.board.setNode(n) {
+		return
+	}
+	s.Log.Info("node state", "node", n.Name, "state", string(n.State), "reason", n.Reason)
+	if err := s.Store.SetNodeState(ctx, n.ID, n.State, n.Reason); err != nil {
+		s.Log.Warn("node state not written", "node", n.Name, "err", err)
+	}
+}
+
+// act does one step. Each write compares state and run with what the plan saw, so that a step that came too late
+// changes nothing.
+func (s *Service) act(ctx context.Context, st step) error {
+	switch st.kind {
+	case stepExit:
+		return s.recordExit(ctx, st)
+	case stepLost:
+		_, err := s.change(ctx, st.session, store.Transition{
+			Change: hitchpost.ChangeLost, By: store.By{Source: hitchpost.FromTmux, Reason: lostReason(st.session.State)},
+		})
+		return err
+	case stepStarted:
+		_, err := s.change(ctx, st.session, store.Transition{
+			Change: hitchpost.ChangeStarted, By: store.By{Source: hitchpost.FromReconciler, Reason: "found running"},
+		})
+		return err
+	case stepFound:
+		return s.found(ctx, st)
+	case stepAdopt:
+		return s.adopt(ctx, st)
+	case stepStopOver:
+		s.goDo(func() { s.finishStop(st.session, st.pane) })
+		return nil
+	case stepReap:
+		return s.reap(ctx, st)
+	}
+	return fmt.Errorf("no such step: %s", st.kind)
+}
+
+// change makes a transition of a session as it was seen, and shows the result on the board at once. That people came
+// or went meanwhile makes no difference: one live state is as good as another.
+func (s *Service) change(ctx context.Context, seen hitchpost.Session, t store.Transition) (hitchpost.Session, error) {
+	t.From, t.Run = []hitchpost.State{seen.State}, &seen.Restarts
+	if seen.State.Live() {
+		t.From = []hitchpost.State{hitchpost.Running, hitchpost.Detached, hitchpost.WaitingForInput}
+	}
+	got, err := s.Store.Change(ctx, seen.ID, t)
+	if err != nil {
+		return seen, err
+	}
+	s.board.put(got)
+	return got, nil
+}
+
+func lostReason(from hitchpost.State) string {
+	switch from {
+	case hitchpost.Starting:
+		return "its process never came up"
+	case hitchpost.Stopping:
+		return "its process is gone"
+	default:
+		return "tmux no longer runs it"
+	}
+}
+
+// recordExit keeps what the terminal last showed, records how the process ended, and lets go of the pane.
+func (s *Service) recordExit(ctx context.Context, st step) error {
+	if st.pane.PaneID != "" {
+		s.awaitDead(ctx, st.pane)
+		s.keepEvidence(ctx, st)
+	}
+	c := hitchpost.ChangeExitedBadly
+	if st.exit.Well() {
+		c = hitchpost.ChangeExitedWell
+	}
+	ended, err := s.change(ctx, st.session, store.Transition{
+		Change: c, Exit: &st.exit,
+		By: store.By{Source: hitchpost.FromExit, Reason: exitReason(st.exit, st.reason)},
+	})
+	if err != nil {
+		return err
+	}
+	s.Log.Info("session ended", "session", st.id, "state", string(ended.State), "reason", ended.StateReason)
+	if st.pane.PaneID == "" {
+		return s.folder.forget(runKey{st.id, ended.Restarts})
+	}
+	s.goDo(func() { s.letGo(ended, st.pane.Run) })
+	return nil
+}
+
+// awaitDead gives tmux a moment to read the last output of a process that has ended: the record is written while the
+// wrapper still holds the terminal. A background child may hold it for longer, and is not waited for.
+func (s *Service) awaitDead(ctx context.Context, p tmux.Pane) {
+	for range 20 {
+		if p.Dead {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(15 * time.Millisecond):
+		}
+		panes, err := s.Tmux.Panes(ctx)
+		i := slices.IndexFunc(panes, func(o tmux.Pane) bool { return o.PaneID == p.PaneID })
+		if err != nil || i < 0 {
+			return
+		}
+		p = panes[i]
+	}
+}
+
+// exitReason tells people how a process ended.
+func exitReason(e hitchpost.Exit, why string) string {
+	text := "ended in a way nobody saw"
+	switch {
+	case e.Code != nil:
+		text = fmt.Sprintf("exit %d", *e.Code)
+	case e.Signal != "":
+		text = "killed by SIG" + e.Signal
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// found takes back a session that tmux runs although the store holds it as ended or is a run behind: tmux is the truth.
+func (s *Service) found(ctx context.Context, st step) error {
+	run := st.pane.Run
+	_, err := s.change(ctx, st.session, store.Transition{
+		Change: hitchpost.ChangeFound, SetRun: &run,
+		By: store.By{Source: hitchpost.FromTmux, Reason: "found running"},
+	})
+	return err
+}
+
+// adopt takes in a session that tmux runs and the list of open sessions lacks: closed, of another node's name, just
+// being made, or unknown because the store was restored from an older backup.
+func (s *Service) adopt(ctx context.Context, st step) error {
+	stored, err := s.Store.Session(ctx, st.id)
+	switch {
+	case err == nil && stored.Open():
+		return nil // made, or moved, after the store was read: the next pass knows it
+	case err == nil:
+		again, ok := planOne(time.Now(), stored, s.lookAgain(st))
+		if !ok {
+			return nil
+		}
+		return s.act(ctx, again)
+	case hitchpost.KindOf(err) != hitchpost.NotFoundError:
+		return err
+	}
+	raw, err := s.Tmux.Record(ctx, st.id)
+	if err != nil {
+		return err
+	}
+	rec, err := decodeRecord(raw)
+	if err != nil {
+		return err
+	}
+	rec.ID, rec.Node, rec.Restarts = st.id, s.Node.Name, st.pane.Run
+	got, err := s.Store.Adopt(ctx, rec, store.By{Source: hitchpost.FromTmux, Reason: "found running, unknown to the store"})
+	if err != nil {
+		return err
+	}
+	s.board.put(got)
+	s.Log.Info("session adopted", "session", st.id)
+	return nil
+}
+
+func (s *Service) lookAgain(st step) observation {
+	seen := observation{panes: map[string]tmux.Pane{st.id: st.pane}, records: map[runKey]launch.Record{}}
+	k := runKey{st.id, st.pane.Run}
+	if rec, ok, _ := s.folder.readRecord(k); ok {
+		seen.records[k] = rec
+	}
+	return seen
+}
+
+// reap removes the pane that an ended session still has, after keeping what it shows.
+func (s *Service) reap(ctx context.Context, st step) error {
+	if s.views.open(st.id) > 0 {
+		return nil // letGo is at work
+	}
+	if st.pane.Run == st.session.Restarts {
+		s.keepEvidence(ctx, st)
+	}
+	return s.Tmux.Kill(ctx, st.id)
+}
+
+// drainLimit is how long the views of an ended session have to take in its last output.
+const drainLimit = time.Second
+
+// letGo ends the views of an ended session after its last output, then removes its dead pane and its spec.
+func (s *Service) letGo(ended hitchpost.Session, run int) {
+	ctx, cancel := context.WithTimeout(s.background, drainLimit)
+	s.views.drain(ctx, ended.ID)
+	cancel()
+	ctx, cancel = context.WithTimeout(s.background, callLimit)
+	defer cancel()
+	if now, ok := s.board.get(ended.ID); ok && now.Restarts != ended.Restarts {
+		return // restarted meanwhile, which removed the old pane itself
+	}
+	err := errors.Join(s.Tmux.Kill(ctx, ended.ID), s.folder.forget(runKey{ended.ID, run}))
+	if err != nil && s.background.Err() == nil {
+		s.Log.Warn("ended session not cleared away", "session", ended.ID, "err", err)
+	}
+}
+
+// callLimit bounds work that no person waits for.
+const callLimit = 10 * time.Second
+
+// keepEvidence saves what a pane shows. A failure is logged: the end of the process is recorded all the same.
+func (s *Service) keepEvidence(ctx context.Context, st step) {
+	e, err := s.lastScreen(ctx, st.id)
+	if err == nil {
+		e.Run = st.pane.Run
+		err = writeEvidence(s.folder.evidence(st.id), e)
+	}
+	if err != nil {
+		s.Log.Warn("last screen not kept", "session", st.id, "err", err)
+	}
+}
+
+// watchExits wakes the reconciler when a wrapper has written an exit record.
+func (s *Service) watchExits(ctx context.Context) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch exit records: %w", err)
+	}
+	defer func() { _ = w.Close() }() // nothing is lost by it
+	if err := w.Add(s.folder.exits()); err != nil {
+		return fmt.Errorf("watch exit records: %w", err)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-w.Events:
+			if e.Has(fsnotify.Create) {
+				s.Wake()
+			}
+		case err := <-w.Errors:
+			s.Log.Warn("watch of exit records", "err", err)
+			s.Wake()
+		}
+	}
+}
+
+// watchTmux wakes the reconciler when tmux tells of a change.
+func (s *Service) watchTmux(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Tmux.Events():
+			s.Wake()
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package runtime
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// retentionEvery is how often what is old is removed.
+const retentionEvery = time.Hour
+
+// retentionLoop removes events older than EventRetention, and the files of sessions closed for as long.
+func (s *Service) retentionLoop(ctx context.Context) error {
+	return every(ctx, retentionEvery, func() {
+		before := time.Now().Add(-s.EventRetention)
+		n, err := s.Store.PruneEvents(ctx, before)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.Log.Warn("old events not removed", "err", err)
+		case n > 0:
+			s.Log.Info("old events removed", "count", n)
+		}
+		s.pruneFolders(ctx, before)
+	})
+}
+
+func (s *Service) pruneFolders(ctx context.Context, before time.Time) {
+	entries, err := os.ReadDir(filepath.Join(s.folder.root, "sessions"))
+	if err != nil {
+		s.Log.Warn("session folders not listed", "err", err)
+		return
+	}
+	for _, e := range entries {
+		if _, open := s.board.get(e.Name()); open || ctx.Err() != nil {
+			continue
+		}
+		session, err := s.Store.Session(ctx, e.Name())
+		if err != nil || session.Open() || session.ClosedAt.After(before) {
+			continue // what the store does not know may come back with a restored backup
+		}
+		if err := s.folder.remove(session.ID, session.Restarts); err != nil {
+			s.Log.Warn("files of a closed session not removed", "session", session.ID, "err", err)
+		}
+	}
+}

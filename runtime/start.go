@@ -1,0 +1,333 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/kballard/go-shellquote"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+	"github.com/hitchpost/hitchpost/store"
+)
+
+// startLease is how long a session may be STARTING before the reconciler decides what became of it.
+const startLease = 30 * time.Second
+
+// Start makes a session and its process. Everything that can be refused is refused before anything is made: a title
+// that cannot be shown, a directory or program that is not there. With r.Watch it stays with the process for that
+// long, and an early end comes back in the result, not as an error.
+func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.StartRequest) (hitchpost.StartResult, error) {
+	if err := a.Require(hitchpost.Drive); err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	session, err := s.newSession(r)
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	p, err := s.program(session)
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	session, err = s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	s.board.put(session)
+	return s.begin(ctx, a, session, p, r.Size, r.Watch)
+}
+
+// newSession is the session that r asks for, checked.
+func (s *Service) newSession(r hitchpost.StartRequest) (hitchpost.Session, error) {
+	kind, err := kindOf(r)
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	if r.Node != "" && r.Node != s.Node.Name {
+		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.NotFoundError, "no node %q", r.Node).
+			Hinted("this machine is %q", s.Node.Name)
+	}
+	cwd, err := s.directory(r.Cwd)
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	if r.RestartCommand != "" {
+		if words, err := shellquote.Split(r.RestartCommand); err != nil || len(words) == 0 {
+			return hitchpost.Session{}, hitchpost.Errorf(hitchpost.UsageError, "the restart command has an open quote or no words").
+				Hinted("quote it as a shell would")
+		}
+	}
+	title := r.Title
+	if title == "" {
+		title = defaultTitle(cwd, r.Args)
+	}
+	if err := hitchpost.CheckTitle(title); err != nil {
+		return hitchpost.Session{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return hitchpost.Session{}, fmt.Errorf("make an id: %w", err)
+	}
+	return hitchpost.Session{
+		ID: id.String(), Title: title, Kind: kind, Node: s.Node.Name, Project: r.Project, Cwd: cwd,
+		Args: r.Args, RestartCommand: r.RestartCommand, Note: r.Note, Check: r.Check,
+		LeaseUntil: time.Now().Add(startLease),
+	}, nil
+}
+
+func kindOf(r hitchpost.StartRequest) (hitchpost.Kind, error) {
+	kind := r.Kind
+	if kind == "" {
+		kind = hitchpost.Shell
+		if len(r.Args) > 0 {
+			kind = hitchpost.Command
+		}
+	}
+	switch {
+	case kind == hitchpost.Shell && len(r.Args) > 0:
+		return "", hitchpost.Errorf(hitchpost.UsageError, "a shell session takes no command").
+			Hinted("use --kind command to run one")
+	case kind == hitchpost.Command && len(r.Args) == 0:
+		return "", hitchpost.Errorf(hitchpost.UsageError, "a command session needs a command").
+			Hinted("put it after --, as in: new --kind command -- make watch")
+	case kind == hitchpost.Claude:
+		return "", hitchpost.Errorf(hitchpost.UsageError, "kind claude is not built into this version").
+			Hinted("run it as a command: new -- claude")
+	case kind != hitchpost.Shell && kind != hitchpost.Command:
+		return "", hitchpost.Errorf(hitchpost.UsageError, "no kind %q", string(kind)).Hinted("use shell or command")
+	}
+	return kind, nil
+}
+
+// directory makes cwd absolute and checks that a program can start there.
+func (s *Service) directory(cwd string) (string, error) {
+	switch {
+	case cwd == "", cwd == "~":
+		cwd = s.Account.Home
+	case len(cwd) > 1 && cwd[:2] == "~/":
+		cwd = filepath.Join(s.Account.Home, cwd[2:])
+	case !filepath.IsAbs(cwd):
+		cwd = filepath.Join(s.Account.Home, cwd)
+	}
+	cwd = filepath.Clean(cwd)
+	info, err := os.Stat(cwd)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", hitchpost.Errorf(hitchpost.UsageError, "no directory %q on %s", cwd, s.Node.Name).
+			Hinted("make it first or give another with --cwd")
+	case err != nil:
+		return "", hitchpost.Errorf(hitchpost.UsageError, "directory %q cannot be used: %w", cwd, err).
+			Hinted("check its permissions or give another with --cwd")
+	case !info.IsDir():
+		return "", hitchpost.Errorf(hitchpost.UsageError, "%q is not a directory", cwd).Hinted("give a directory with --cwd")
+	}
+	d, err := os.Open(cwd)
+	if err == nil {
+		_, err = os.Stat(filepath.Join(cwd, "."))
+		err = errors.Join(err, d.Close())
+	}
+	if err != nil {
+		return "", hitchpost.Errorf(hitchpost.UsageError, "directory %q may not be entered: %w", cwd, err).
+			Hinted("check its permissions or give another with --cwd")
+	}
+	return cwd, nil
+}
+
+func defaultTitle(cwd string, args []string) string {
+	title := filepath.Base(cwd)
+	if len(args) > 0 {
+		title = filepath.Base(args[0]) + " " + title
+	}
+	if hitchpost.CheckTitle(title) != nil {
+		return "session"
+	}
+	return title
+}
+
+// program is what a run of a session executes.
+type program struct {
+	path  string // absolute
+	argv0 string // what the program sees as its own name, where that is not argv[0]
+	argv  []string
+	env   []string
+}
+
+// program finds what a session is to run, with the session's own PATH and directory, and checks that it can.
+func (s *Service) program(session hitchpost.Session) (program, error) {
+	argv := session.Args
+	if session.Restarts > 0 || session.State.Ended() {
+		argv = restartWords(session)
+	}
+	p := program{argv: argv}
+	p.env = launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, session.ID, nil)
+	if session.Kind == hitchpost.Shell {
+		// A login shell is told that it is one by a dash before its name; login(1).
+		p.argv, p.argv0 = []string{s.Account.Shell}, "-"+filepath.Base(s.Account.Shell)
+	}
+	path, err := launch.Program(p.argv[0], lookup(p.env, "PATH"), session.Cwd)
+	p.path = path
+	return p, err
+}
+
+// restartWords is what a Restart of a command session runs.
+func restartWords(session hitchpost.Session) []string {
+	if session.RestartCommand == "" {
+		return session.Args
+	}
+	words, err := shellquote.Split(session.RestartCommand)
+	if err != nil || len(words) == 0 { // checked when it was set
+		return session.Args
+	}
+	return words
+}
+
+func lookup(env []string, name string) string {
+	for _, kv := range env {
+		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+			return kv[len(name)+1:]
+		}
+	}
+	return ""
+}
+
+// begin makes the process of a STARTING session. It is finished even when ctx ends meanwhile: a wish once recorded is
+// carried out or recorded as failed.
+func (s *Service) begin(
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, p program, size hitchpost.Size, watch time.Duration,
+) (hitchpost.StartResult, error) {
+	type answer struct {
+		session hitchpost.Session
+		err     error
+	}
+	done := make(chan answer, 1)
+	s.goDo(func() {
+		got, err := s.makeProcess(s.background, a, session, p, size)
+		done <- answer{got, err}
+	})
+	select {
+	case <-ctx.Done():
+		return hitchpost.StartResult{Session: session}, context.Cause(ctx)
+	case got := <-done:
+		if got.err != nil || watch <= 0 {
+			return hitchpost.StartResult{Session: got.session}, got.err
+		}
+		return s.watchEarly(ctx, got.session, watch)
+	}
+}
+
+// makeProcess hands the program to tmux and records that it is up, or why it is not.
+func (s *Service) makeProcess(
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, p program, size hitchpost.Size,
+) (hitchpost.Session, error) {
+	err := s.handOver(ctx, session, p, size)
+	if err != nil {
+		failed, cerr := s.change(ctx, session, store.Transition{
+			Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, err.Error()),
+		})
+		return failed, errors.Join(err, cerr)
+	}
+	up, err := s.change(ctx, session, store.Transition{
+		Change: hitchpost.ChangeStarted, By: as(a, hitchpost.FromTmux, "its process is up"),
+	})
+	if hitchpost.KindOf(err) == hitchpost.ConflictError {
+		// It ended so soon that the reconciler recorded the end first.
+		return s.Store.Session(ctx, session.ID)
+	}
+	s.places.add(session.ID)
+	return up, err
+}
+
+// handOver writes the spec of a run and has tmux start the wrapper with it.
+func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p program, size hitchpost.Size) error {
+	k := runKey{session.ID, session.Restarts}
+	if err := os.MkdirAll(s.folder.session(session.ID), 0o700); err != nil {
+		return fmt.Errorf("make session folder: %w", err)
+	}
+	spec := launch.Spec{
+		Session: k.session, Run: k.run, Argv: append([]string{p.path}, p.argv[1:]...), Argv0: p.argv0,
+		Env: p.env, Dir: session.Cwd, Record: s.folder.record(k),
+	}
+	if spec.Argv0 == "" {
+		spec.Argv0 = p.argv[0]
+	}
+	if err := launch.WriteSpec(s.folder.spec(k), spec); err != nil {
+		return err
+	}
+	record, err := encodeRecord(session)
+	if err != nil {
+		return err
+	}
+	_, err = s.Tmux.Start(ctx, tmux.Start{
+		Session: session.ID, Run: session.Restarts, Size: size.Clamp(), Record: record,
+		Command: append(slices.Clone(s.Wrapper), s.folder.spec(k)),
+	})
+	return err
+}
+
+// watchEarly stays with a new process for d, and reports its end if it comes that soon.
+func (s *Service) watchEarly(ctx context.Context, session hitchpost.Session, d time.Duration) (hitchpost.StartResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	now, err := s.await(ctx, session, func(n hitchpost.Session) bool { return n.State.Ended() })
+	if err != nil {
+		return hitchpost.StartResult{Session: now}, nil // it lives
+	}
+	res := hitchpost.StartResult{Session: now, Early: &hitchpost.Exit{Code: now.ExitCode, Signal: now.ExitSignal, At: now.EndedAt}}
+	if e, err := readEvidence(s.folder.evidence(session.ID)); err == nil {
+		res.FirstLines = firstLines(e.text(hitchpost.CaptureRequest{History: true}), 10)
+	}
+	return res, nil
+}
+
+// await returns the session once its state on the board satisfies ok, or it has left the board, or is another run. It
+// fails with the cause of ctx's end.
+func (s *Service) await(ctx context.Context, session hitchpost.Session, ok func(hitchpost.Session) bool) (hitchpost.Session, error) {
+	for {
+		changed := s.board.next()
+		now, open := s.board.get(session.ID)
+		if !open {
+			return session, nil
+		}
+		if now.Restarts != session.Restarts || ok(now) {
+			return now, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return now, context.Cause(ctx)
+		}
+	}
+}
+
+// encodeRecord is what a tmux session carries of itself, so that it can be adopted by a store that does not know it.
+func encodeRecord(session hitchpost.Session) ([]byte, error) {
+	b, err := json.Marshal(record(session))
+	if err != nil {
+		return nil, fmt.Errorf("encode session record: %w", err)
+	}
+	return b, nil
+}
+
+func decodeRecord(raw []byte) (hitchpost.Session, error) {
+	var r record
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return hitchpost.Session{}, fmt.Errorf("decode session record: %w", err)
+	}
+	return hitchpost.Session(r), nil
+}
+
+// record has the fields of a Session under their own names, whatever Session.MarshalJSON shows to scripts.
+type record hitchpost.Session
+
+// as names the actor, the source and the reason in an event.
+func as(a hitchpost.Actor, source hitchpost.Source, reason string) store.By {
+	return store.By{Actor: a.Name, Fingerprint: a.Fingerprint, Source: source, Reason: reason}
+}

@@ -1,0 +1,143 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+	"github.com/hitchpost/hitchpost/store"
+)
+
+const (
+	stopTimeout = 10 * time.Second // until KILL, where the request names no other
+	killTimeout = 5 * time.Second  // for the end to be recorded after KILL
+)
+
+// Stop ends a live session's process: the signal, and KILL after the timeout. It returns the session as STOPPED. The
+// stop is carried out even when ctx ends first.
+func (s *Service) Stop(
+	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.StopRequest,
+) (hitchpost.Session, error) {
+	session, err := s.toDrive(ctx, a, ref)
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	signal, err := stopSignal(session.Kind, r.Signal)
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	if r.Timeout <= 0 {
+		r.Timeout = stopTimeout
+	}
+	if !session.State.Live() {
+		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
+			Hinted("only a live session can be stopped")
+	}
+	pane, err := s.pane(ctx, session.ID)
+	if errors.Is(err, tmux.ErrNoSession) {
+		s.Wake()
+		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is gone: tmux no longer runs it", session.Handle).
+			Hinted("look at it again in a moment: show %s", session.Handle)
+	}
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	session, err = s.change(ctx, session, store.Transition{
+		Change: hitchpost.ChangeStopAsked, By: as(a, hitchpost.FromPerson, "stop asked"),
+		Lease: time.Now().Add(r.Timeout + 2*killTimeout),
+	})
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	s.goDo(func() { s.carryOutStop(session, pane, signal, r.Timeout) })
+	return s.awaitStopped(ctx, session, r.Timeout+killTimeout)
+}
+
+// stopSignal is the signal that ends a kind of session politely. An interactive shell ignores TERM (bash(1),
+// SIGNALS), and takes HUP for the end of its terminal.
+func stopSignal(kind hitchpost.Kind, name string) (syscall.Signal, error) {
+	switch {
+	case name != "":
+		return launch.ParseSignal(name)
+	case kind == hitchpost.Shell:
+		return syscall.SIGHUP, nil
+	default:
+		return syscall.SIGTERM, nil
+	}
+}
+
+// pane is what tmux runs of a session; tmux.ErrNoSession where that is nothing.
+func (s *Service) pane(ctx context.Context, id string) (tmux.Pane, error) {
+	panes, err := s.Tmux.Panes(ctx)
+	if err != nil {
+		return tmux.Pane{}, err
+	}
+	i := slices.IndexFunc(panes, func(p tmux.Pane) bool { return p.Session == id })
+	if i < 0 {
+		return tmux.Pane{}, tmux.ErrNoSession
+	}
+	return panes[i], nil
+}
+
+// carryOutStop sends the signal, and KILL to what is left after the timeout.
+func (s *Service) carryOutStop(session hitchpost.Session, pane tmux.Pane, signal syscall.Signal, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(s.background, timeout)
+	defer cancel()
+	if err := s.signal(ctx, session, pane, signal); err != nil {
+		s.Log.Warn("signal not sent", "session", session.ID, "err", err)
+	}
+	if _, err := s.await(ctx, session, ended); err == nil || s.background.Err() != nil {
+		return // over, or the reconciler of the next service finishes it by the lease
+	}
+	s.finishStop(session, pane)
+}
+
+// signalAgain is the pause before another try to signal a program that is not up yet.
+const signalAgain = 20 * time.Millisecond
+
+// signal sends a signal to the program of a pane, which may just be coming up.
+func (s *Service) signal(ctx context.Context, session hitchpost.Session, pane tmux.Pane, signal syscall.Signal) error {
+	for {
+		err := launch.Signal(pane.Pid, signal)
+		if !errors.Is(err, launch.ErrNoProgram) {
+			return err
+		}
+		pause, cancel := context.WithTimeout(ctx, signalAgain)
+		_, over := s.await(pause, session, ended)
+		cancel()
+		if over == nil || ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// finishStop kills what a stop has left running.
+func (s *Service) finishStop(session hitchpost.Session, pane tmux.Pane) {
+	if err := launch.Kill(pane.Pid); err != nil {
+		s.Log.Warn("process not killed", "session", session.ID, "err", err)
+	}
+	s.Wake()
+}
+
+func ended(n hitchpost.Session) bool { return n.State.Ended() }
+
+// awaitStopped returns the session once it is STOPPED.
+func (s *Service) awaitStopped(ctx context.Context, session hitchpost.Session, limit time.Duration) (hitchpost.Session, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	now, err := s.await(limited, session, ended)
+	switch {
+	case err == nil:
+		return now, nil
+	case ctx.Err() != nil:
+		return now, context.Cause(ctx)
+	default:
+		return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).
+			Hinted("a process that waits for a device cannot be killed: look for it with ps on %s", session.Node)
+	}
+}

@@ -1,0 +1,182 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+	"github.com/hitchpost/hitchpost/store"
+)
+
+// resolve finds the session that ref names for this actor. A handle or full id of an open session is answered from
+// memory.
+func (s *Service) resolve(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
+	ref = s.spellOut(a, ref)
+	if got, ok := s.board.named(ref); ok {
+		return got, nil
+	}
+	return s.Store.Resolve(ctx, ref, a.Fingerprint)
+}
+
+// spellOut turns the word last into an id. Memory knows it before the store does.
+func (s *Service) spellOut(a hitchpost.Actor, ref string) string {
+	if id := s.keys.lastSession(a.Fingerprint); ref == "last" && id != "" {
+		return id
+	}
+	return ref
+}
+
+// List returns the sessions that r chooses, from the store.
+func (s *Service) List(ctx context.Context, a hitchpost.Actor, r hitchpost.ListRequest) ([]hitchpost.Session, error) {
+	if err := a.Require(hitchpost.Look); err != nil {
+		return nil, err
+	}
+	return s.Store.Sessions(ctx, r)
+}
+
+// Show returns one session, from the store.
+func (s *Service) Show(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
+	if err := a.Require(hitchpost.Look); err != nil {
+		return hitchpost.Session{}, err
+	}
+	return s.Store.Resolve(ctx, s.spellOut(a, ref), a.Fingerprint)
+}
+
+// Restart makes a fresh process for an ended session: same id, handle, title and directory. Of several at the same
+// time one does it and the others fail with kind ConflictError.
+func (s *Service) Restart(
+	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.RestartRequest,
+) (hitchpost.StartResult, error) {
+	session, err := s.toDrive(ctx, a, ref)
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	if !session.State.Ended() {
+		return hitchpost.StartResult{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
+			Hinted("only an ended session can be restarted: stop it first")
+	}
+	if session.Cwd, err = s.directory(session.Cwd); err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	p, err := s.program(session)
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	session, err = s.change(ctx, session, store.Transition{
+		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, "restart asked"),
+		Lease: time.Now().Add(startLease),
+	})
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	// What is left of the old run would be in the new one's place.
+	if err := s.Tmux.Kill(ctx, session.ID); err != nil {
+		failed, cerr := s.change(s.background, session, store.Transition{
+			Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, err.Error()),
+		})
+		return hitchpost.StartResult{Session: failed}, errors.Join(err, cerr)
+	}
+	return s.begin(ctx, a, session, p, r.Size, r.Watch)
+}
+
+// CloseSession takes an ended session off the list. Its files are not touched.
+func (s *Service) CloseSession(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
+	session, err := s.toDrive(ctx, a, ref)
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	if !session.State.Ended() {
+		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
+			Hinted("stop it first: stop %s", session.Handle)
+	}
+	if !session.Open() {
+		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is closed already", session.Handle)
+	}
+	return s.change(ctx, session, store.Transition{
+		Change: hitchpost.ChangeClosed, By: as(a, hitchpost.FromPerson, "closed"),
+	})
+}
+
+// Rename gives a session a new title, and a handle made from it.
+func (s *Service) Rename(ctx context.Context, a hitchpost.Actor, ref, title string) (hitchpost.Session, error) {
+	session, err := s.toDrive(ctx, a, ref)
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	if err := hitchpost.CheckTitle(title); err != nil {
+		return hitchpost.Session{}, err
+	}
+	got, err := s.Store.Rename(ctx, session.ID, title, as(a, hitchpost.FromPerson, "renamed"))
+	if err == nil {
+		s.board.put(got)
+	}
+	return got, err
+}
+
+// toDrive resolves ref for an act that needs the permission to drive, afresh from the store.
+func (s *Service) toDrive(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
+	if err := a.Require(hitchpost.Drive); err != nil {
+		return hitchpost.Session{}, err
+	}
+	return s.Show(ctx, a, ref)
+}
+
+// Capture returns text of a session's terminal, LF line ends: live from tmux, of an ended one from what was kept.
+func (s *Service) Capture(
+	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.CaptureRequest,
+) ([]byte, error) {
+	if err := a.Require(hitchpost.Look); err != nil {
+		return nil, err
+	}
+	session, err := s.resolve(ctx, a, ref)
+	if err != nil {
+		return nil, err
+	}
+	if !session.State.Ended() {
+		text, err := s.captureLive(ctx, session.ID, r)
+		if !errors.Is(err, tmux.ErrNoSession) && !errors.Is(err, tmux.ErrNoServer) {
+			return text, err
+		}
+		s.Wake()
+	}
+	e, err := readEvidence(s.folder.evidence(session.ID))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, hitchpost.Errorf(hitchpost.NotFoundError, "nothing was kept of what %s showed", session.Handle).
+			Hinted("a screen is kept from the moment a process ends by itself")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("capture %s: %w", session.Handle, err)
+	}
+	if text := e.text(r); r.ANSI {
+		return text, nil
+	}
+	return []byte(ansi.Strip(string(e.text(r)))), nil
+}
+
+func (s *Service) captureLive(ctx context.Context, id string, r hitchpost.CaptureRequest) ([]byte, error) {
+	history := r.History || r.Lines > 0
+	text, err := s.Tmux.Capture(ctx, id, tmux.Capture{History: history, ANSI: r.ANSI})
+	if err != nil || r.Lines <= 0 {
+		return text, err
+	}
+	return lastLines(text, r.Lines), nil
+}
+
+// lastScreen is what is kept of a pane as evidence.
+func (s *Service) lastScreen(ctx context.Context, id string) (evidence, error) {
+	screen, err := s.Tmux.Capture(ctx, id, tmux.Capture{ANSI: true})
+	if err != nil {
+		return evidence{}, err
+	}
+	all, err := s.Tmux.Capture(ctx, id, tmux.Capture{ANSI: true, History: true, MaxLines: evidenceLines})
+	if err != nil {
+		return evidence{}, err
+	}
+	return evidence{At: time.Now(), All: all, Screen: screen}, nil
+}
