@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// startHitchpost serves with a new data directory and its private PostgreSQL, as `make run` does.
+func startHitchpost(ctx context.Context, binary string, s *scratch) (*side, error) {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(s.dir, "d")
+	pid, log, stop, err := s.start("hitchpost", binary, "serve", "--listen", addr, "--data-dir", data)
+	if err != nil {
+		return nil, err
+	}
+	h := &side{name: "hitchpost", addr: addr, user: "bench", key: s.key, keyFile: s.keyFile, verb: "ls --json"}
+	h.version = version(binary, "version")
+	sock := tmuxSocket(binary, s, data)
+	h.tmux = func() []int { return tmuxPid(sock) }
+	h.front = func() []int { return append([]int{pid}, postmaster(data)...) }
+	h.stop = func() {
+		stop()
+		_ = exec.Command("tmux", "-S", sock(), "kill-server").Run() // it is meant to outlive the service
+	}
+	h.attach = func(session string) string { return "attach " + session }
+	h.open = func(ctx context.Context, session, script string) error {
+		_, err := h.exec(ctx, "new --title "+session+" -- sh -c "+quoted(script))
+		return err
+	}
+	h.end = func(session string) {
+		_, _ = h.exec(context.Background(), "stop --signal KILL "+session)
+		_, _ = h.exec(context.Background(), "close "+session)
+	}
+	err = eventually(ctx, 60*time.Second, "line `listening` in the log", func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && strings.Contains(string(text), "listening")
+	})
+	if err != nil {
+		h.stop()
+		return nil, fmt.Errorf("hitchpost serve: %w\n%s", err, lastLines(log))
+	}
+	return h, nil
+}
+
+// fill starts n sessions that only wait.
+func (s *side) fill(ctx context.Context, n int) error {
+	c, err := s.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	for i := range n {
+		session, err := c.NewSession()
+		if err != nil {
+			return err
+		}
+		if out, err := session.CombinedOutput(fmt.Sprintf("new --title idle-%d -- sleep 1000000", i)); err != nil {
+			return fmt.Errorf("new: %w: %s", err, out)
+		}
+	}
+	return nil
+}
+
+// tmuxSocket asks doctor where the tmux socket is, once; it lies elsewhere where the data directory's path is long.
+func tmuxSocket(binary string, s *scratch, data string) func() string {
+	known := ""
+	return func() string {
+		if known == "" {
+			cmd := exec.Command(binary, "doctor", "--json", "--data-dir", data)
+			cmd.Env = s.environ()
+			out, _ := cmd.Output() // its status tells of the machine's health, which is not asked for
+			var answer struct {
+				Socket string `json:"tmux_socket"`
+			}
+			if json.Unmarshal(out, &answer) == nil && answer.Socket != "" {
+				known = answer.Socket
+			} else {
+				return filepath.Join(data, "tmux", "tmux.sock")
+			}
+		}
+		return known
+	}
+}
+
+func tmuxPid(sock func() string) []int {
+	out, err := exec.Command("tmux", "-S", sock(), "display-message", "-p", "#{pid}").Output()
+	if err != nil {
+		return nil
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return nil
+	}
+	return []int{pid}
+}
+
+// postmaster is the private PostgreSQL, which is part of what Hitchpost costs; its pid is the first line of a file that
+// PostgreSQL documents.
+func postmaster(data string) []int {
+	text, err := os.ReadFile(filepath.Join(data, "postgres", "data", "postmaster.pid"))
+	if err != nil {
+		return nil
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil {
+		return nil
+	}
+	return []int{pid}
+}
+
+// version is the first line that a program says about itself, on either stream.
+func version(program string, args ...string) string {
+	out, err := exec.Command(program, args...).CombinedOutput()
+	var status *exec.ExitError
+	if err != nil && !errors.As(err, &status) {
+		return "unknown version"
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(first)
+}
+
+// hostPort splits an address of ours.
+func hostPort(addr string) (host, port string) {
+	host, port, _ = net.SplitHostPort(addr)
+	return host, port
+}

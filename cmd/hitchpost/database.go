@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/hitchpost/hitchpost/store"
+	"github.com/hitchpost/hitchpost/store/local"
+)
+
+// database is the store together with the private cluster that was started, or joined, for it.
+type database struct {
+	*store.Store
+	cluster *local.Cluster // nil where a URL was given
+}
+
+// openDatabase opens the store that the settings name and brings it to this version's schema. Without a URL it starts
+// the private cluster, or joins it where another process has started it.
+func openDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *database, err error) {
+	if err := makeDataDir(set.DataDir); err != nil {
+		return nil, err
+	}
+	db := &database{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	url := set.DatabaseURL
+	if url == "" {
+		db.cluster, err = local.Start(ctx, local.Config{Dir: filepath.Join(set.DataDir, "postgres"), Log: log})
+		if err != nil {
+			return nil, err
+		}
+		url = db.cluster.URL()
+	}
+	if db.Store, err = store.Open(ctx, url, log); err != nil {
+		return nil, err
+	}
+	return db, db.Migrate(ctx)
+}
+
+// Close closes the store, and stops the private cluster unless another process uses it.
+func (db *database) Close() error {
+	if db.Store != nil {
+		db.Store.Close()
+	}
+	if db.cluster == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return db.cluster.Stop(ctx)
+}

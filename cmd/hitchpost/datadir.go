@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// makeDataDir makes the directory that holds all state of this node. It is private to the account; as root others may
+// pass through it, since PostgreSQL refuses to run as root and its account must reach its own directory below.
+func makeDataDir(dir string) error {
+	mode := os.FileMode(0o700)
+	if os.Geteuid() == 0 {
+		mode = 0o711
+	}
+	if err := os.MkdirAll(dir, mode); err != nil {
+		return hitchpost.Errorf(hitchpost.FailedError, "the data directory cannot be made: %w", err).
+			Hinted("give another with --data-dir")
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the data directory: %w", err)
+	}
+	if loose := info.Mode().Perm() &^ mode; loose != 0 {
+		if err := os.Chmod(dir, info.Mode().Perm()&mode); err != nil {
+			return hitchpost.Errorf(hitchpost.FailedError, "the data directory %s is open to others: %w", dir, err).
+				Hinted("chmod %o %s", mode, dir)
+		}
+	}
+	return nil
+}
+
+// lockDataDir takes the one lock of a data directory. It is given back when the file is closed, so also when the
+// process is killed; the file is never removed, since a second lock could then be taken on a new one.
+func lockDataDir(dir string) (*os.File, error) {
+	path := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, hitchpost.Errorf(hitchpost.FailedError, "the data directory cannot be used: %w", err).
+			Hinted("check that this account may write to %s, or give another with --data-dir", dir)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(path)
+		err = hitchpost.Errorf(hitchpost.ConflictError, "the data directory %s is in use by process %s", dir,
+			strings.TrimSpace(string(holder))).Hinted("stop that one, or give another with --data-dir")
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		return nil, errors.Join(fmt.Errorf("mark the data directory: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func writeAt(f *os.File, text string) error {
+	_, err := f.WriteAt([]byte(text), 0)
+	return err
+}
+
+// nodeID is the identity of this node, made once and kept in the data directory.
+func nodeID(dir string) (string, error) {
+	path := filepath.Join(dir, "node-id")
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		id, err := uuid.Parse(strings.TrimSpace(string(raw)))
+		if err != nil {
+			return "", hitchpost.Errorf(hitchpost.FailedError, "%s does not hold a node id", path).
+				Hinted("restore it from a backup, or remove it to become a new node")
+		}
+		return id.String(), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the node id: %w", err)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make a node id: %w", err)
+	}
+	if err := writeDurably(path, id.String()+"\n"); err != nil {
+		return "", fmt.Errorf("keep the node id: %w", err)
+	}
+	return id.String(), nil
+}
+
+// writeDurably makes a file whole or not at all, also when the power goes.
+func writeDurably(path, text string) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// nodeName is the short name of this machine, as people see it.
+func nodeName() (string, error) {
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("read the machine's name: %w", err)
+	}
+	short, _, _ := strings.Cut(name, ".")
+	return short, nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// program is one run of the binary.
+type program struct {
+	streams
+	getenv func(string) string
+}
+
+// run executes the command line and returns the exit status.
+func run(ctx context.Context, args []string, getenv func(string) string, std streams) int {
+	p := &program{streams: std, getenv: getenv}
+	root := p.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	return tell(std, err)
+}
+
+// tell says what went wrong in one line and returns the exit status that stands for it.
+func tell(std streams, err error) int {
+	var said exitStatus
+	if errors.As(err, &said) {
+		return int(said)
+	}
+	kind := hitchpost.KindOf(err)
+	var plain *hitchpost.Error
+	var usage usageError
+	switch {
+	case errors.As(err, &plain):
+		err = plain
+	case errors.As(err, &usage):
+		kind = hitchpost.UsageError
+	}
+	_, _ = fmt.Fprintf(std.err, "hitchpost: %v\n", err) // nobody is left to tell
+	return kind.ExitStatus()
+}
+
+// usageError marks an error of cobra's own about the words of a command line.
+type usageError struct{ error }
+
+func (p *program) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "hitchpost",
+		Short:         "an SSH server for terminal sessions that outlive the connection",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return hitchpost.Errorf(hitchpost.UsageError, "no command %q", args[0]).Hinted("see hitchpost --help")
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
+	})
+	root.AddCommand(p.serveCommand(), p.keyCommand(), p.migrateCommand(), p.doctorCommand(), p.versionCommand())
+	return root
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(p.out, "hitchpost", version)
+			return err
+		},
+	}
+}
+
+func (p *program) migrateCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "bring the database to this version's schema",
+		Args:  cobra.NoArgs,
+	}
+	read := addFlags(cmd, options(p.getenv)[:storeOptions], p.getenv)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		set, err := read()
+		if err != nil {
+			return err
+		}
+		db, err := openDatabase(cmd.Context(), set, p.logger(set.LogFormat))
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(p.out, "the database has the schema of this version")
+		return errors.Join(err, db.Close())
+	}
+	return cmd
+}
+
+func (p *program) logger(format string) *slog.Logger {
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(p.err, nil))
+	}
+	return slog.New(slog.NewTextHandler(p.err, nil))
+}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
