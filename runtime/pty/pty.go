@@ -32,7 +32,8 @@ type Process struct {
 	tty    string
 	cmd    *exec.Cmd
 
-	read atomic.Int64
+	read  atomic.Int64
+	typed atomic.Int64 // when Write was last called, in Unix nanoseconds; 0: never
 
 	// try and its fields are one reader's; they are here so that a read allocates nothing.
 	try    func(fd uintptr)
@@ -81,6 +82,7 @@ func Start(cmd *exec.Cmd, size hitchpost.Size) (*Process, error) {
 }
 
 func (p *Process) wait() {
+	awaitExit(p.cmd.Process.Pid)
 	p.err = p.cmd.Wait()
 	close(p.done)
 }
@@ -163,7 +165,10 @@ func endOf(err error) error {
 }
 
 // Write types b. It waits while the command does not read, until the write deadline.
-func (p *Process) Write(b []byte) (int, error) { return p.master.Write(b) }
+func (p *Process) Write(b []byte) (int, error) {
+	p.typed.Store(time.Now().UnixNano())
+	return p.master.Write(b)
+}
 
 // SetReadDeadline ends a Read that waits, as os.File's does.
 func (p *Process) SetReadDeadline(t time.Time) error { return p.master.SetReadDeadline(t) }
@@ -187,9 +192,15 @@ func (p *Process) Resize(size hitchpost.Size) error {
 
 func cells(n int) uint16 { return uint16(min(max(n, 1), 1<<15)) }
 
-// Close hangs the terminal up, kills the command if it does not end of that, and waits for it.
+// Close hangs the terminal up, kills the command if it does not end of that, and waits for it. A hangup discards what
+// was typed and not read yet, so a command that is reading is first given the time to do so.
 func (p *Process) Close() error {
-	p.closing.Do(func() { p.master.Close() })
+	p.closing.Do(func() {
+		if at := p.typed.Load(); at != 0 {
+			p.awaitInput(time.Unix(0, at))
+		}
+		p.master.Close()
+	})
 	grace := time.NewTimer(hangupGrace)
 	defer grace.Stop()
 	select {
@@ -200,4 +211,39 @@ func (p *Process) Close() error {
 		<-p.done
 	}
 	return nil
+}
+
+// inputGrace is how long a command may take to read what was typed before Close.
+const inputGrace = 50 * time.Millisecond
+
+// inputTransit is how long typed bytes may be between the two sides, counted by neither: the kernel carries them over
+// in the background.
+const inputTransit = 5 * time.Millisecond
+
+func (p *Process) awaitInput(typed time.Time) {
+	if time.Since(typed) > inputGrace {
+		return
+	}
+	fd, err := unix.Open(p.tty, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return // its last user is gone, and with it the input
+	}
+	defer unix.Close(fd)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	limit := time.NewTimer(inputGrace)
+	defer limit.Stop()
+	for {
+		n, err := unix.IoctlGetInt(fd, inputWaiting)
+		if err != nil || n == 0 && time.Since(typed) > inputTransit {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return
+		case <-p.done:
+			return
+		}
+	}
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -153,7 +151,7 @@ func (s *Server) settle(ctx context.Context, p *parked, written *[]byte) error {
 	defer scratch.Put(buf)
 	for quiet := 0; ; {
 		out, err := s.call(ctx, false,
-			command{"display-message", "-p", "-c", p.TTY(), "#{client_pid} #{client_width} #{client_height} #{client_written}"})
+			askClient(p.TTY()))
 		if err != nil {
 			return err
 		}
@@ -189,17 +187,15 @@ func (s *Server) settle(ctx context.Context, p *parked, written *[]byte) error {
 type clientState struct {
 	pid, width, height int
 	written            int64 // bytes to its terminal so far
+	discarded          int64 // bytes that were thrown away as it did not take them
+}
+
+func askClient(tty string) command {
+	return command{"display-message", "-p", "-c", tty,
+		"#{client_pid} #{client_width} #{client_height} #{client_written} #{client_discarded}"}
 }
 
 func (c *clientState) parse(out string) bool {
-	f := strings.Fields(out)
-	if len(f) != 4 {
-		return false
-	}
-	var errs [4]error
-	c.pid, errs[0] = strconv.Atoi(f[0])
-	c.width, errs[1] = strconv.Atoi(f[1])
-	c.height, errs[2] = strconv.Atoi(f[2])
-	c.written, errs[3] = strconv.ParseInt(f[3], 10, 64)
-	return errors.Join(errs[:]...) == nil
+	n, err := fmt.Sscan(out, &c.pid, &c.width, &c.height, &c.written, &c.discarded)
+	return err == nil && n == 5
 }

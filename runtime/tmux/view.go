@@ -88,6 +88,11 @@ func (v *View) Write(p []byte) (int, error) {
 	}
 	v.writing.Lock()
 	defer v.writing.Unlock()
+	select {
+	case <-v.Done():
+		return 0, io.ErrClosedPipe
+	default:
+	}
 	if err := v.live.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
 		return 0, io.ErrClosedPipe
 	}
@@ -111,7 +116,7 @@ func (v *View) Done() <-chan struct{} { return v.live.Done() }
 // Tail waits until Read has returned all that tmux has written for this view, while another goroutine reads. It is for
 // the end of a session: a pane whose process ended says no more. It ends early when the client did.
 func (v *View) Tail(ctx context.Context) error {
-	for quiet := 0; quiet < calm; {
+	for quiet, since, last := 0, time.Now(), int64(-1); ; {
 		select {
 		case <-v.Done():
 			return nil
@@ -119,23 +124,24 @@ func (v *View) Tail(ctx context.Context) error {
 			return nil
 		default:
 		}
-		out, err := v.s.call(ctx, false, command{"display-message", "-p", "-c", v.tty,
-			"#{client_pid} #{client_width} #{client_height} #{client_written}"})
+		out, err := v.s.call(ctx, false, askClient(v.tty))
 		if err != nil {
 			return told("wait for the end of the output", err)
 		}
 		var c clientState
-		if c.parse(out) && v.delivered.Load() >= c.written {
-			quiet++
-			continue
+		if !c.parse(out) || c.written != last || v.delivered.Load() < c.written {
+			quiet, since, last = 0, time.Now(), c.written
+		} else if quiet++; quiet >= calm && (c.discarded == 0 || time.Since(since) > redrawPause) {
+			return nil
 		}
-		quiet = 0
 		if err := pause(ctx, time.Millisecond); err != nil {
 			return err
 		}
 	}
-	return nil
 }
+
+// redrawPause is longer than tmux waits, up to twice, before it draws anew for a terminal that fell behind.
+const redrawPause = 250 * time.Millisecond
 
 // Close ends the view and waits for its tmux client and all that belongs to it; a Read that waits returns io.EOF. It
 // may be called again and at the same time as the rest.
