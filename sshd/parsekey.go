@@ -51,7 +51,7 @@ func ParseKey(line string) (hitchpost.Key, error) {
 		case "no-agent-forwarding", "no-port-forwarding", "no-x11-forwarding", "no-user-rc",
 			"agent-forwarding", "port-forwarding", "x11-forwarding", "user-rc", "pty":
 		default:
-			return hitchpost.Key{}, badKey("the option "+quoted(name)+" of a key is not known here").
+			return hitchpost.Key{}, badKey("the option " + quoted(name) + " of a key is not known here").
 				Hinted("take it off, if the key may do all that its role allows")
 		}
 	}
