@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/tern/v2/migrate"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/store"
+	"github.com/hitchpost/hitchpost/store/storetest"
+)
+
+// slow is a migration of a later version that takes a while and tells how often it ran.
+func slow() *migrate.Migration {
+	return &migrate.Migration{Sequence: 3, Name: "003_slow.sql",
+		UpSQL: `create table slow_ran (n integer); insert into slow_ran select 1 from pg_sleep(0.5)`}
+}
+
+// migrateAll lets n instances migrate at the same instant.
+func migrateAll(t *testing.T, url string, n int, later ...*migrate.Migration) {
+	t.Helper()
+	stores := make([]*store.Store, n)
+	for i := range stores {
+		stores[i] = open(t, url)
+	}
+	_, errs := at(n, func(i int) (struct{}, error) { return struct{}{}, stores[i].MigrateWith(t.Context(), later...) })
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFiveInstancesMigrateOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.Empty(t)
+	migrateAll(t, url, 5) // an empty database
+	boxOn(t, url).live(t, "works")
+	migrateAll(t, url, 5)         // the schema that is there
+	migrateAll(t, url, 5, slow()) // the previous one
+	var ran int
+	if err := conn(t, url).QueryRow(t.Context(), "select count(*) from slow_ran").Scan(&ran); err != nil || ran != 1 {
+		t.Errorf("the migration ran %d times, %v", ran, err)
+	}
+}
+
+// A run that is killed in the middle of a long step leaves the steps before it, and the next run goes on.
+func TestKilledMigrationContinues(t *testing.T) {
+	t.Parallel()
+	url := storetest.Empty(t)
+	s := open(t, url)
+	endless := &migrate.Migration{Sequence: 3, Name: "003_endless.sql",
+		UpSQL: `create table half_done (n integer); select pg_sleep(600)`}
+	ctx, kill := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.MigrateWith(ctx, endless) }()
+	c := conn(t, url)
+	var pid int
+	eventually(t, "the long step runs", func() bool {
+		return c.QueryRow(t.Context(), `select pid from pg_stat_activity where datname = current_database()
+			and query like '%half_done%' and pid <> pg_backend_pid()`).Scan(&pid) == nil
+	})
+	kill()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the killed run returned %v", err)
+	}
+	migrateAll(t, url, 3, slow())
+	var half bool
+	err := c.QueryRow(t.Context(), "select exists (select from pg_tables where tablename = 'half_done')").Scan(&half)
+	if err != nil || half {
+		t.Errorf("half a step is there: %v, %v", half, err)
+	}
+}
+
+func TestNewerSchemaStops(t *testing.T) {
+	t.Parallel()
+	url := storetest.Empty(t)
+	migrateAll(t, url, 1, slow())
+	err := open(t, url).Migrate(t.Context())
+	wantKind(t, err, hitchpost.ConflictError)
+	if text := err.Error(); !strings.Contains(text, "version 3") || !strings.Contains(text, "up to 2") {
+		t.Errorf("the versions are not named: %v", err)
+	}
+	var version int
+	if err := conn(t, url).QueryRow(t.Context(), "select version from terminal_schema_version").Scan(&version); err != nil ||
+		version != 3 {
+		t.Errorf("version %d, %v", version, err)
+	}
+}
+
+// All of Hitchpost lies in the schema that the URL names.
+func TestMigrateIntoAnotherSchema(t *testing.T) {
+	t.Parallel()
+	url := storetest.Empty(t)
+	exec(t, conn(t, url), "create schema apart")
+	b := func() *box {
+		u := url + "&search_path=apart"
+		if err := open(t, u).Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return boxOn(t, u)
+	}()
+	b.live(t, "works")
+	var others int
+	err := conn(t, url).QueryRow(t.Context(), "select count(*) from pg_tables where schemaname = 'public'").Scan(&others)
+	if err != nil || others != 0 {
+		t.Errorf("%d tables in public, %v", others, err)
+	}
+}
+
+func TestMigrateWantsUTF8(t *testing.T) {
+	t.Parallel()
+	url := storetest.Empty(t)
+	c := conn(t, url)
+	name := c.Config().Database
+	exec(t, c, "create database latin_"+name+" encoding 'LATIN1' template template0")
+	defer exec(t, c, "drop database latin_"+name+" with (force)")
+	s := open(t, strings.Replace(url, "/"+name+"?", "/latin_"+name+"?", 1))
+	wantKind(t, s.Migrate(t.Context()), hitchpost.UsageError)
+}
+
+func TestAnotherSchemaIsTold(t *testing.T) {
+	t.Parallel()
+	_, err := open(t, storetest.Empty(t)).Sessions(t.Context(), hitchpost.ListRequest{})
+	wantKind(t, err, hitchpost.FailedError)
+	if !strings.Contains(err.Error(), "hitchpost migrate") {
+		t.Error(err)
+	}
+}
+
+// A URL that cannot be read is told without its password.
+func TestBadURL(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"postgres://ann:secret@host:port/db", "host=x sslmode=sometimes password=secret", "\x00"} {
+		_, err := store.Open(t.Context(), url, slog.New(slog.DiscardHandler))
+		wantKind(t, err, hitchpost.UsageError)
+		if strings.Contains(err.Error(), "secret") {
+			t.Error(err)
+		}
+	}
+}
+
+// Nobody home: a call tells so in time, and what to do.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	s := open(t, "postgres:///x?host="+t.TempDir()+"&user=x")
+	began := time.Now()
+	wantKind(t, s.Ping(t.Context()), hitchpost.UnavailableError)
+	wantKind(t, s.Migrate(t.Context()), hitchpost.UnavailableError)
+	if took := time.Since(began); took > 2*store.Deadline {
+		t.Errorf("took %v", took)
+	}
+}

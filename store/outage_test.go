@@ -1,0 +1,150 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/store"
+	"github.com/hitchpost/hitchpost/store/storetest"
+)
+
+// apart is a box on a cluster of its own.
+func apart(t *testing.T) (*storetest.Cluster, *box) {
+	t.Helper()
+	c := storetest.NewCluster(t)
+	if err := open(t, c.URL()).Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c, boxOn(t, c.URL())
+}
+
+// A server that turns read-only under load answers pings as before: writes and the health must tell so, no connection
+// to it may stay, and all is well again once it takes writes, without a restart of anything.
+func TestServerTurnsReadOnlyAndBack(t *testing.T) {
+	t.Parallel()
+	c, b := apart(t)
+	s := b.live(t, "work")
+	touch := func() error { return b.Touch(t.Context(), []store.Output{{ID: s.ID, At: time.Now()}}) }
+	lease, err := b.Lease(t.Context(), "reconcile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, errs := at(20, func(int) (struct{}, error) { return struct{}{}, touch() }) // every connection is in use
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+
+	c.Exec(t, "alter system set default_transaction_read_only = on")
+	c.Exec(t, "select pg_reload_conf()")
+	eventually(t, "writes fail", func() bool { return touch() != nil })
+	_, errs = at(20, func(int) (struct{}, error) { return struct{}{}, touch() })
+	for _, err := range errs {
+		wantKind(t, err, hitchpost.UnavailableError)
+	}
+	wantKind(t, b.Ping(t.Context()), hitchpost.UnavailableError)
+	select {
+	case <-lease.Lost():
+	case <-time.After(patience):
+		t.Error("a lease is held on a server that takes no writes")
+	}
+	var left int
+	admin := conn(t, c.URL())
+	eventually(t, "no connection of the pool is left", func() bool {
+		err := admin.QueryRow(t.Context(), `select count(*) from pg_stat_activity where application_name = 'hitchpost'`).Scan(&left)
+		return err == nil && left == 0
+	})
+
+	exec(t, admin, "set default_transaction_read_only = off")
+	exec(t, admin, "alter system reset default_transaction_read_only")
+	exec(t, admin, "select pg_reload_conf()")
+	eventually(t, "writes succeed", func() bool { return touch() == nil })
+	if err := b.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that hangs makes no call take longer than its deadline, however many there are, and none fails afterwards.
+func TestServerHangs(t *testing.T) {
+	t.Parallel()
+	c, b := apart(t)
+	s := b.live(t, "work")
+	lease, err := b.Lease(t.Context(), "reconcile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, errs := at(30, func(i int) (hitchpost.Session, error) {
+		switch i % 4 {
+		case 0:
+			return b.Resolve(t.Context(), s.Handle, "")
+		case 1:
+			return b.Change(t.Context(), s.ID, store.Transition{Change: hitchpost.ChangeStopAsked})
+		case 2:
+			_, err := b.Store.Lease(t.Context(), "other")
+			return s, err
+		default:
+			return s, b.Ping(t.Context())
+		}
+	})
+	took := time.Since(began)
+	for _, err := range errs {
+		wantKind(t, err, hitchpost.UnavailableError)
+	}
+	if took > store.Deadline+time.Second {
+		t.Errorf("calls took %v", took)
+	}
+	select {
+	case <-lease.Lost():
+	case <-time.After(patience):
+		t.Error("a lease is held on a server that hangs")
+	}
+	if err := c.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it answers again", func() bool { return b.Ping(t.Context()) == nil })
+	// What was given up is rolled back and holds no lock. A commit on its way may have been made.
+	if now, err := b.Session(t.Context(), s.ID); err != nil || now.State != hitchpost.Detached && now.State != hitchpost.Stopping {
+		t.Errorf("%+v, %v", now, err)
+	}
+	eventually(t, "the session can be written", func() bool {
+		_, err := b.Rename(t.Context(), s.ID, "still works", store.By{})
+		return err == nil
+	})
+}
+
+// A row that another holds for long does not hold up a call beyond its deadline.
+func TestRowIsLocked(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	s := b.live(t, "work")
+	c := conn(t, b.url)
+	exec(t, c, "begin")
+	exec(t, c, "select from terminal_sessions where id = $1 for update", s.ID)
+	began := time.Now()
+	_, err := b.Change(t.Context(), s.ID, store.Transition{Change: hitchpost.ChangeStopAsked})
+	wantKind(t, err, hitchpost.UnavailableError)
+	if took := time.Since(began); took > store.Deadline+time.Second {
+		t.Errorf("took %v", took)
+	}
+	exec(t, c, "rollback")
+	b.change(t, s.ID, hitchpost.ChangeStopAsked)
+}
+
+// A caller that gives up gets its own reason back.
+func TestCallerGivesUp(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := b.Ping(ctx)
+	wantKind(t, err, hitchpost.UnavailableError)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
