@@ -102,10 +102,11 @@ type View struct {
 func (v *View) Session() hitchpost.Session { return v.first }
 
 // Read gives the replay, then the screen, then what the session prints, as bytes for the terminal. It blocks, and
-// returns io.EOF after the last byte of a view that has ended.
+// returns io.EOF after the last byte of a view that has ended, once it is known why it has.
 func (v *View) Read(p []byte) (int, error) {
 	n, err := v.screen.Read(p)
 	if err != nil && n == 0 {
+		<-v.done
 		return 0, io.EOF
 	}
 	return n, nil
