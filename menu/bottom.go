@@ -22,7 +22,7 @@ func (m *model) bottom(w, h int) block {
 	}
 	m.message(&b, w, max(h/4, 1))
 	if line := trouble(m.status, m.now); line != "" && h >= 5 {
-		for _, l := range wrap(line, w, max(h/8, 1)) {
+		for _, l := range wrap(line, w, max(h/6, 1)) {
 			b.add(m.theme.problem.Render(l))
 		}
 	}
@@ -60,7 +60,6 @@ func (m *model) message(b *block, w, n int) {
 	}
 	if line := m.work.line(m.now); line != "" {
 		b.add(fit(line, w))
-		return
 	}
 	style := m.theme.good
 	if m.toast.bad {
@@ -78,7 +77,8 @@ func (m *model) prompt(b *block, label string, w int) {
 	b.put(label+text, width(label)+x)
 }
 
-// footer is the keys that mean something now. On a narrow terminal those in the middle go first: help and leave stay.
+// footer is the keys that mean something now. On a narrow terminal those before the last two go
+// first, so they stand in the order of their use.
 func (m *model) footer(w int) string {
 	keys := m.applying()
 	for {
@@ -132,14 +132,14 @@ func (m *model) applying() []key.Binding {
 			keys = append(keys, renamed(k.attach, wordAttachRead))
 		}
 	}
+	if m.list.query != "" {
+		keys = append(keys, renamed(k.cancel, "clear"))
+	}
 	if m.mayDrive() && !away(m.status) {
 		keys = append(keys, m.acting(s, ok)...)
 	}
 	if len(m.list.all) > 0 {
 		keys = append(keys, k.filter)
-	}
-	if m.list.query != "" {
-		keys = append(keys, renamed(k.cancel, "all"))
 	}
 	return append(keys, k.help, k.leave)
 }

@@ -68,9 +68,6 @@ func plan(w int, n natural) widths {
 		return p
 	}
 	p[colState] = stateShort
-	if w >= 60 {
-		p[colState] = n[colState]
-	}
 	p[colHandle] = min(n[colHandle], 16)
 	rest := w - p[colHandle] - gap - p[colState]
 	for _, c := range []struct {
@@ -79,16 +76,21 @@ func plan(w int, n natural) widths {
 	}{
 		{colOutput, n[colOutput]},
 		{colPlace, min(n[colPlace], 14)},
+		{colState, n[colState]}, // the whole word
 		{colKind, n[colKind]},
 		{colAttached, n[colAttached]},
 		{colNode, min(n[colNode], 8)},
 		{colTitle, min(n[colTitle], 16)},
 	} {
-		if rest < gap+c.least {
+		more := c.least - p[c.column]
+		if p[c.column] == 0 {
+			more += gap
+		}
+		if rest < more {
 			break
 		}
 		p[c.column] = c.least
-		rest -= gap + c.least
+		rest -= more
 	}
 	for _, c := range []column{colHandle, colPlace, colNode, colTitle} {
 		if p[c] > 0 {

@@ -204,9 +204,29 @@ func whole(buf []byte) bool {
 	switch buf[1] {
 	case 'O': // SS3: one more byte
 		return len(buf) > 2
-	case '[', ']', 'P', '_', '^', 'X':
+	case '[':
 		_, _, _, state := ansi.DecodeSequence(buf, ansi.NormalState, nil)
 		return state == ansi.NormalState && len(buf) > 2 || len(buf) > oddMost
+	case ']', 'P', '_', '^', 'X':
+		return stringEnds(buf) || len(buf) > oddMost
 	}
 	return whole(buf[1:])
+}
+
+// stringEnds reports whether the control string at the start of buf has its end: ST, for an OSC also BEL, or one of
+// the controls that abort it (ECMA-48 8.3.143; XTerm control sequences, "Operating System Commands").
+func stringEnds(buf []byte) bool {
+	for i := 2; i < len(buf); i++ {
+		switch buf[i] {
+		case ansi.ESC:
+			return i+1 < len(buf)
+		case ansi.CAN, ansi.SUB:
+			return true
+		case ansi.BEL:
+			if buf[1] == ']' {
+				return true
+			}
+		}
+	}
+	return false
 }

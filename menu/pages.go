@@ -61,14 +61,14 @@ func (m *model) formField(b *block, i int, label, hint string, f *field, w int) 
 	}
 	left := fit(mark+label, min(formLabel, max(w-6, 0)))
 	text, x := f.view(w - width(left))
-	switch {
-	case m.form.focus == i && !m.form.busy:
-		b.put(left+text, width(left)+x)
-	case f.value() == "":
-		b.add(left + m.theme.faint.Render(fit(hint, w-width(left))))
-	default:
-		b.add(left + text)
+	if f.value() == "" {
+		text = m.theme.faint.Render(fit(hint, w-width(left)))
 	}
+	if m.form.focus == i && !m.form.busy {
+		b.put(left+text, width(left)+x)
+		return
+	}
+	b.add(left + text)
 }
 
 // formKindLine shows both kinds, the chosen one in brackets so that it is seen without colour too.
@@ -92,7 +92,7 @@ func (m *model) formKeys() []key.Binding {
 	keys := []key.Binding{k.submit}
 	switch m.form.focus {
 	case formDir:
-		keys = append(keys, k.complete, bind("↑ ↓", "move", "up"))
+		keys = append(keys, bind("↑ ↓", "move", "up"), k.complete)
 	case formKind:
 		keys = append(keys, k.change, k.next)
 	default:

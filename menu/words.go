@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -157,7 +159,7 @@ func offer(s hitchpost.Session, mayDrive bool) string {
 	if !mayDrive {
 		return words + "; an operator can restart it"
 	}
-	return words + "; r starts " + fresh(s) + ", what ran before does not come back"
+	return words + "; r starts " + fresh(s) + "; what ran before does not come back"
 }
 
 func fresh(s hitchpost.Session) string {
@@ -178,7 +180,7 @@ func trouble(st hitchpost.Status, now time.Time) string {
 		if st.Database.Since.IsZero() {
 			words = "database away"
 		}
-		parts = append(parts, words+": the list may be old and nothing can be changed; live sessions can be attached")
+		parts = append(parts, words+": nothing can be changed; live sessions can be attached")
 	}
 	for _, n := range st.Nodes {
 		if n.State != hitchpost.Offline {
@@ -236,7 +238,7 @@ func early(res hitchpost.StartResult) string {
 	if e := ended(s); e != "" {
 		words += ": " + e
 	}
-	if first := strings.TrimSpace(strings.Join(res.FirstLines, " ")); first != "" {
+	if first := strings.TrimSpace(ansi.Strip(strings.Join(res.FirstLines, " "))); first != "" {
 		words += ": " + clean(first)
 	}
 	return words
@@ -311,5 +313,7 @@ func helpLines(mayDrive bool) [][2]string {
 		{"RUNNING", "live, somebody attached"},
 		{"DETACHED", "live, nobody attached"},
 		{"STOPPED", "ended well or was stopped"},
+		{"OUTPUT", "age of the last output"},
+		{"ATT", "clients attached"},
 	}...)
 }
