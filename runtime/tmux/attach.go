@@ -27,7 +27,7 @@ func (s *Server) Attach(ctx context.Context, a Attach) (*View, error) {
 	if err != nil {
 		return nil, told("attach", gone(err))
 	}
-	v := newView(s, c, a.ReadOnly)
+	v := newView(s, c, a)
 	r, err := s.cut(ctx, a, c)
 	if err != nil {
 		v.Close()

@@ -150,8 +150,7 @@ func (s *Server) settle(ctx context.Context, p *parked, written *[]byte) error {
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	for quiet := 0; ; {
-		out, err := s.call(ctx, false,
-			askClient(p.TTY()))
+		out, err := s.call(ctx, false, askClient(p.TTY(), "="+lobby+":"))
 		if err != nil {
 			return err
 		}
@@ -190,8 +189,10 @@ type clientState struct {
 	discarded          int64 // bytes that were thrown away as it did not take them
 }
 
-func askClient(tty string) command {
-	return command{"display-message", "-p", "-c", tty,
+// askClient asks for a client that shows the session at. For one that shows another, tmux would tell of the client
+// that was used last there.
+func askClient(tty, at string) command {
+	return command{"display-message", "-p", "-c", tty, "-t", at,
 		"#{client_pid} #{client_width} #{client_height} #{client_written} #{client_discarded}"}
 }
 

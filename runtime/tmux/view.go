@@ -31,7 +31,7 @@ type live interface {
 type View struct {
 	s        *Server
 	live     live
-	tty      string
+	tty, at  string // of the client, and what it shows
 	readOnly bool
 	writing  sync.Mutex
 
@@ -47,8 +47,9 @@ type View struct {
 // writeLimit is how long typing may wait for a tmux that does not read.
 const writeLimit = time.Second
 
-func newView(s *Server, c *parked, readOnly bool) *View {
-	v := &View{s: s, live: c.Process, tty: c.TTY(), readOnly: readOnly, closed: make(chan struct{})}
+func newView(s *Server, c *parked, a Attach) *View {
+	v := &View{s: s, live: c.Process, tty: c.TTY(), at: target(a.Session), readOnly: a.ReadOnly,
+		closed: make(chan struct{})}
 	v.delivered.Store(c.BytesRead())
 	v.held = holdFrom(v.live) // until Read gets there
 	return v
@@ -115,8 +116,12 @@ func (v *View) Done() <-chan struct{} { return v.live.Done() }
 
 // Tail waits until Read has returned all that tmux has written for this view, while another goroutine reads. It is for
 // the end of a session: a pane whose process ended says no more. It ends early when the client did.
+//
+// What tmux itself has not read when a pane's process ends is lost: it closes the pane at once. So the program that
+// runs in a pane must see to it that tmux has taken all, which it does once it has answered a question such as
+// CSI 5 n (device status report).
 func (v *View) Tail(ctx context.Context) error {
-	for quiet, since, last := 0, time.Now(), int64(-1); ; {
+	for since, last := time.Now(), int64(-1); ; {
 		select {
 		case <-v.Done():
 			return nil
@@ -124,14 +129,18 @@ func (v *View) Tail(ctx context.Context) error {
 			return nil
 		default:
 		}
-		out, err := v.s.call(ctx, false, askClient(v.tty))
+		out, err := v.s.call(ctx, false, askClient(v.tty, v.at))
 		if err != nil {
 			return told("wait for the end of the output", err)
 		}
 		var c clientState
-		if !c.parse(out) || c.written != last || v.delivered.Load() < c.written {
-			quiet, since, last = 0, time.Now(), c.written
-		} else if quiet++; quiet >= calm && (c.discarded == 0 || time.Since(since) > redrawPause) {
+		rest := writePause
+		if c.parse(out) && c.discarded > 0 {
+			rest = redrawPause
+		}
+		if c.written != last || v.delivered.Load() < c.written {
+			since, last = time.Now(), c.written
+		} else if time.Since(since) > rest {
 			return nil
 		}
 		if err := pause(ctx, time.Millisecond); err != nil {
@@ -140,8 +149,12 @@ func (v *View) Tail(ctx context.Context) error {
 	}
 }
 
-// redrawPause is longer than tmux waits, up to twice, before it draws anew for a terminal that fell behind.
-const redrawPause = 250 * time.Millisecond
+const (
+	// writePause is longer than tmux takes to go on writing once a full PTY has room again, on a busy machine too.
+	writePause = 60 * time.Millisecond
+	// redrawPause is longer than tmux waits, up to twice, before it draws anew for a terminal that fell behind.
+	redrawPause = 250 * time.Millisecond
+)
 
 // Close ends the view and waits for its tmux client and all that belongs to it; a Read that waits returns io.EOF. It
 // may be called again and at the same time as the rest.

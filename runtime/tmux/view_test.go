@@ -238,7 +238,8 @@ func TestReadDoesNotAllocate(t *testing.T) {
 func TestTailBringsTheLastWords(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	start(t, s, "ends", sizes[0], sh("read x; seq 1 3000; echo last words; exit 3")...)
+	start(t, s, "ends", sizes[0], sh(`read x; seq 1 3000; echo last words; stty raw -echo;
+		printf '\033[5n'; dd bs=4 count=1 >/dev/null 2>&1; exit 3`)...)
 	sc := attach(t, s, Attach{Session: "ends", Terminal: terminal(sizes[0])})
 	write(t, sc.view, "\r")
 	eventually(t, "death", func() bool {
