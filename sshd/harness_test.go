@@ -78,7 +78,7 @@ func serve(t *testing.T, change func(*sshd.Config)) *server {
 		cancel()
 		s.waitStopped()
 		if t.Failed() {
-			t.Logf("log of the server:\n%s", s.log)
+			t.Logf("log of the server:\n%s", tail(s.log.String()))
 		}
 	})
 	return s
@@ -347,10 +347,18 @@ func (tm *terminal) typeIn(s string) {
 // shows waits until the screen has want.
 func (tm *terminal) shows(want string) {
 	tm.t.Helper()
+	tm.t.Cleanup(func() {
+		if tm.t.Failed() {
+			tm.t.Logf("the screen at the end: %q", tail(tm.screen.String()))
+		}
+	})
 	until(tm.t, "the screen to show "+want, func() bool {
 		return strings.Contains(tm.screen.String(), want)
 	})
 }
+
+// tail is the end of a long text.
+func tail(s string) string { return s[max(0, len(s)-4000):] }
 
 // exit waits for the end of the channel and returns the exit status.
 func (tm *terminal) exit() int {
@@ -358,7 +366,7 @@ func (tm *terminal) exit() int {
 	select {
 	case <-tm.ended:
 	case <-time.After(patience):
-		tm.t.Fatalf("the channel does not end; screen %q, stderr %q", tm.screen, tm.errs)
+		tm.t.Fatalf("the channel does not end; screen %q, stderr %q", tail(tm.screen.String()), tm.errs)
 	}
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
@@ -387,7 +395,7 @@ func (l *logBook) String() string {
 }
 
 // shortKeepAlive makes a server probe often.
-func shortKeepAlive(c *sshd.Config) { c.Limits.KeepAlive = 300 * time.Millisecond }
+func shortKeepAlive(c *sshd.Config) { c.Limits.KeepAlive = time.Second }
 
 // deaf is a logged-in client that does not answer the server's requests.
 func (s *server) deaf(actor string) *ssh.Client {

@@ -1,0 +1,547 @@
+package sshd_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd"
+)
+
+// resets are what must be sent before the reason at each end that the server decides.
+func resets() []string {
+	return []string{
+		"\x1b[?1049l", "\x1b[?1000l", "\x1b[?1002l", "\x1b[?1003l", "\x1b[?1006l", "\x1b[?1004l", "\x1b[?2004l",
+		"\x1b[<u", "\x1b[>4m", "\x1b[?25h", "\x1b[r", "\x1b[m", "\x1b[?2026l",
+	}
+}
+
+// endsClean checks that the terminal was reset after the last output of the session and then told why.
+func endsClean(t *testing.T, screen, output, reason string) {
+	t.Helper()
+	_, after, ok := strings.Cut(screen, output)
+	if !ok {
+		t.Fatalf("the screen %q does not show %q", screen, output)
+	}
+	at := strings.Index(after, reason)
+	if at < 0 {
+		t.Fatalf("the screen ends with %q and does not say %q", after, reason)
+	}
+	for _, r := range resets() {
+		if i := strings.Index(after, r); i < 0 || i > at {
+			t.Errorf("%q is not sent before the reason", r)
+		}
+	}
+	if !strings.HasPrefix(after[at+len(reason):], "\r\n") {
+		t.Errorf("the reason is followed by %q", after[at+len(reason):])
+	}
+}
+
+func TestOutputOfASessionIsNotChanged(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	tm := open(t, s.client("alice")).exec("web")
+	v := <-s.service.made
+	var all bytes.Buffer
+	for i := range 256 {
+		all.WriteByte(byte(i))
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&all, "line %d\n\r\x1b[%dm", i, i%8)
+	}
+	v.prints(all.String())
+	v.exits(0)
+	tm.shows("press r")
+	tm.typeIn("q")
+	tm.exit()
+	if !strings.HasPrefix(tm.screen.String(), all.String()) {
+		t.Error("bytes were changed, lost or added")
+	}
+}
+
+func TestLeavingASession(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	c := s.client("alice")
+	for _, key := range []string{"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"} {
+		tm := open(t, c).exec("attach web")
+		v := <-s.service.made
+		v.prints("\x1b[?1049h\x1b[?1003h")
+		tm.shows("\x1b[?1003h")
+		tm.typeIn("some keys")
+		tm.typeIn(key + "more")
+		if status := tm.exit(); status != 0 {
+			t.Errorf("%q: status %d", key, status)
+		}
+		endsClean(t, tm.screen.String(), "\x1b[?1003h", "hitchpost: detached from web, it goes on")
+		if v.input() != "some keys" || !v.isClosed() || v.End().Reason != hitchpost.EndDetached {
+			t.Errorf("%q: typed %q, closed %v, %v", key, v.input(), v.isClosed(), v.End().Reason)
+		}
+	}
+}
+
+func TestABareEscapeIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	tm := open(t, s.client("alice")).exec("web")
+	v := <-s.service.made
+	for i := range 20 {
+		tm.typeIn("\x1b")
+		until(t, "the escape to arrive", func() bool { return v.input() == strings.Repeat("\x1b", i+1) })
+	}
+}
+
+func TestASessionThatEnds(t *testing.T) {
+	t.Parallel()
+	three, killed := 3, hitchpost.Exit{Signal: "KILL"}
+	for name, test := range map[string]struct {
+		end    hitchpost.AttachEnd
+		status int
+		says   string
+	}{
+		"with a code": {hitchpost.AttachEnd{Reason: hitchpost.EndExited, Exit: &hitchpost.Exit{Code: &three}}, 3,
+			"session web ended (exit 3)"},
+		"by a signal": {hitchpost.AttachEnd{Reason: hitchpost.EndExited, Exit: &killed}, 137, "session web ended (signal KILL)"},
+		"lost":        {hitchpost.AttachEnd{Reason: hitchpost.EndLost}, 1, "web was lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, nil)
+			test.end.Session = s.service.add("web")
+			tm := open(t, s.client("alice")).exec("web")
+			v := <-s.service.made
+			v.prints("the tail")
+			v.ends(test.end)
+			tm.shows(test.says)
+			tm.typeIn("x")
+			if status := tm.exit(); status != test.status {
+				t.Errorf("status %d", status)
+			}
+			endsClean(t, tm.screen.String(), "the tail", "press r to restart it, any other key to leave")
+		})
+	}
+}
+
+func TestRestartAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	tm := open(t, s.client("alice")).exec("web")
+	first := <-s.service.made
+	first.exits(1)
+	tm.shows("press r to restart")
+	tm.typeIn("rtyped ahead")
+	second := <-s.service.made
+	until(t, "what was typed to arrive", func() bool { return second.input() == "typed ahead" })
+	second.exits(0)
+	until(t, "the second offer", func() bool { return strings.Count(tm.screen.String(), "press r") == 2 })
+	tm.typeIn("\x03")
+	if status := tm.exit(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	s.service.mu.Lock()
+	defer s.service.mu.Unlock()
+	if s.service.restarts != 1 || s.service.requests[0].Clear || !s.service.requests[1].Clear {
+		t.Errorf("%d restarts, requests %+v", s.service.restarts, s.service.requests)
+	}
+}
+
+func TestTheOfferDoesNotWaitForNobody(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *sshd.Config) { c.Limits.Prompt = 50 * time.Millisecond })
+	s.service.add("web")
+	c := s.client("alice")
+	for _, closeInput := range []bool{false, true} {
+		tm := open(t, c).exec("web")
+		if closeInput {
+			tm.ch.CloseWrite()
+		}
+		v := <-s.service.made
+		v.prints("still running")
+		tm.shows("still running") // the end of the input alone does not end the view
+		v.exits(5)
+		if status := tm.exit(); status != 5 {
+			t.Errorf("status %d", status)
+		}
+	}
+}
+
+func TestAViewerOnlyLooks(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	key := newKey(t)
+	s.know(key.PublicKey(), "val", func(k *hitchpost.Key) { k.Role = hitchpost.Viewer })
+	c, err := s.dial("val", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	tm := open(t, c).exec("web")
+	v := <-s.service.made
+	tm.typeIn("rm -rf\r\x1b")
+	v.prints("looking")
+	tm.shows("looking")
+	v.exits(0)
+	tm.shows("press any key to leave")
+	tm.typeIn("r")
+	if status := tm.exit(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if v.input() != "" || !s.service.requests[0].ReadOnly || s.service.restarts != 0 {
+		t.Errorf("typed %q, request %+v, %d restarts", v.input(), s.service.requests[0], s.service.restarts)
+	}
+}
+
+func TestTheSizeFollowsTheClient(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	tm := open(t, s.client("alice")).exec("web")
+	v := <-s.service.made
+	if got := s.service.requests[0].Terminal; got.Size != (hitchpost.Size{Cols: 80, Rows: 24}) || !got.TrueColor {
+		t.Errorf("terminal %+v", got)
+	}
+	for i := range uint32(300) {
+		if _, err := tm.ch.SendRequest("window-change", false, sizePayload(100+i, 40)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "the last size", func() bool { return v.lastSize() == hitchpost.Size{Cols: 399, Rows: 40} })
+}
+
+func TestAClientThatTakesNothingIsCut(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *sshd.Config) {
+		c.Limits.Stall, c.Limits.Farewell = 600*time.Millisecond, 100*time.Millisecond
+	})
+	s.service.add("web")
+	healthy := open(t, s.client("bob")).exec("web")
+	w := <-s.service.made
+	ch, reqs, err := s.client("alice").OpenChannel("session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Nobody reads ch, so its window is never opened again.
+	status := make(chan uint32, 1)
+	go func() {
+		for r := range reqs {
+			var s struct{ Status uint32 }
+			if r.Type == "exit-status" && ssh.Unmarshal(r.Payload, &s) == nil {
+				status <- s.Status
+			}
+		}
+	}()
+	for name, payload := range map[string][]byte{"pty-req": ptyPayload("xterm", 80, 24)} {
+		if ok, err := ch.SendRequest(name, true, payload); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	if ok, err := ch.SendRequest("exec", true, text("web")); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	v := <-s.service.made
+	v.prints(strings.Repeat("x", 4<<20))
+	until(t, "the view to be closed", v.isClosed)
+	if end := v.End(); end.Reason != hitchpost.EndCut || !strings.Contains(end.Message, "took no output") {
+		t.Errorf("end %+v", end)
+	}
+	select {
+	case got := <-status:
+		if got != 75 {
+			t.Errorf("status %d", got)
+		}
+	case <-time.After(patience):
+		t.Fatal("no exit status")
+	}
+	w.prints("unaffected")
+	healthy.shows("unaffected")
+	if w.isClosed() {
+		t.Error("the other view was closed too")
+	}
+}
+
+func TestAClientThatIsSlowIsKept(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *sshd.Config) { c.Limits.Stall = 500 * time.Millisecond })
+	s.service.add("web")
+	ch, reqs, err := s.client("alice").OpenChannel("session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ssh.DiscardRequests(reqs)
+	if ok, err := ch.SendRequest("pty-req", true, ptyPayload("xterm", 80, 24)); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if ok, err := ch.SendRequest("exec", true, text("web")); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	v := <-s.service.made
+	const total = 6 << 20
+	v.prints(strings.Repeat("x", total))
+	buf := make([]byte, 128<<10)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for got := 0; got < total; {
+		<-tick.C
+		n, err := ch.Read(buf)
+		if err != nil {
+			t.Fatalf("cut off after %d bytes: %v", got, err)
+		}
+		got += n
+	}
+	if v.isClosed() {
+		t.Error("the view was closed")
+	}
+}
+
+func TestAnAttachThatFails(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	c := s.client("alice")
+	tm := open(t, c).exec("gone")
+	if status := tm.exit(); status != 3 || tm.screen.String() != "hitchpost: no session gone: see ls\r\n" {
+		t.Errorf("status %d, screen %q", status, tm.screen)
+	}
+	s.service.attach = hitchpost.Errorf(hitchpost.UnavailableError, "tmux does not answer\x1b[2J").Hinted("try again")
+	tm = open(t, c).exec("web")
+	if status := tm.exit(); status != 75 || !strings.Contains(tm.screen.String(), "not answer\uFFFD[2J: try again\r\n") {
+		t.Errorf("status %d, screen %q", status, tm.screen)
+	}
+}
+
+func TestTheLoginNameMayBeASession(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	c, err := s.dial("web", s.member("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	tm := open(t, c).shell()
+	<-s.service.made
+	tm.typeIn("\x1d")
+	if status := tm.exit(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if runs, _ := s.picker.counts(); runs != 0 {
+		t.Error("the menu was shown")
+	}
+}
+
+func TestWhenTheScrollbackIsCleared(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	c := s.client("alice")
+	attach := func(env ...string) bool {
+		t.Helper()
+		tm := open(t, c)
+		for i := 0; i < len(env); i += 2 {
+			tm.ask("env", pair(env[i], env[i+1]))
+		}
+		tm.exec("web")
+		<-s.service.made
+		tm.typeIn("\x1d")
+		tm.exit()
+		s.service.mu.Lock()
+		defer s.service.mu.Unlock()
+		return s.service.requests[len(s.service.requests)-1].Clear
+	}
+	if attach() {
+		t.Error("cleared at the first attach")
+	}
+	if attach() {
+		t.Error("cleared on another terminal of the same connection")
+	}
+	if attach("HITCHPOST_CLIENT", "abc") {
+		t.Error("cleared for a client that is new")
+	}
+	if !attach("HITCHPOST_CLIENT", "abc") {
+		t.Error("not cleared for a client that comes back")
+	}
+	if attach("HITCHPOST_CLIENT", "abc", "HITCHPOST_CLEAR", "never") || !attach("HITCHPOST_CLEAR", "always") {
+		t.Error("the client's own wish does not count")
+	}
+}
+
+func TestDumbTerminals(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	c := s.client("alice")
+	for _, name := range []string{"dumb", "", "x\x1by"} {
+		for _, command := range []string{"", "web", "attach web"} {
+			tm := open(t, c)
+			tm.ask("pty-req", ptyPayload(name, 80, 24))
+			if command == "" {
+				tm.ask("shell", nil)
+			} else {
+				tm.ask("exec", text(command))
+			}
+			status := tm.exit()
+			screen := tm.screen.String()
+			if status != 2 || strings.Contains(screen, "\x1b") || strings.Count(screen, "\n") != 1 ||
+				!strings.Contains(screen, "TERM=xterm-256color") {
+				t.Errorf("%q with %q: status %d, screen %q", name, command, status, screen)
+			}
+		}
+	}
+	tm := open(t, c)
+	tm.ask("pty-req", ptyPayload("dumb", 80, 24))
+	tm.ask("exec", text("ls"))
+	if status := tm.exit(); status != 0 || tm.screen.String() != "HANDLE\r\nweb\r\n" {
+		t.Errorf("a command: status %d, screen %q", status, tm.screen)
+	}
+}
+
+// Case 10: Enter and 64 keys in one packet, then the detach key and one more.
+func TestNoKeyIsLostBetweenMenuAndSession(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	tm := open(t, s.client("alice")).shell()
+	keys := strings.Repeat("0123456789abcdef", 4)
+	for i := range 200 {
+		tm.typeIn("\r" + keys)
+		v := <-s.service.made
+		until(t, "the keys to arrive", func() bool { return len(v.input()) >= len(keys) })
+		if v.input() != keys {
+			t.Fatalf("round %d: %q arrived", i, v.input())
+		}
+		tm.typeIn("\x1dj")
+		until(t, "the menu to see the key", func() bool {
+			return strings.Count(tm.screen.String(), "[down]") == i+1
+		})
+	}
+	tm.typeIn("q")
+	if status := tm.exit(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if runs, ends := s.picker.counts(); runs != 201 || ends != 201 {
+		t.Errorf("%d menus began and %d ended", runs, ends)
+	}
+}
+
+func TestTheMenuShowsWhyAnAttachFailed(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	s.service.last = "id-last"
+	tm := open(t, s.client("alice")).shell()
+	tm.shows("[menu")
+	s.service.mu.Lock()
+	s.service.attach = hitchpost.Errorf(hitchpost.ConflictError, "web is STOPPED").Hinted("restart it")
+	s.service.mu.Unlock()
+	tm.typeIn("\r")
+	tm.shows("web is STOPPED: restart it]")
+	s.service.mu.Lock()
+	s.service.attach = nil
+	s.service.mu.Unlock()
+	tm.typeIn("\r")
+	v := <-s.service.made
+	v.exits(2)
+	tm.shows("session web ended (exit 2)")
+	tm.typeIn("r\x1d")
+	<-s.service.made
+	tm.typeIn("q")
+	if status := tm.exit(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if got := s.picker.reqs[0].Preselect; got != "id-last" {
+		t.Errorf("first %q is selected", got)
+	}
+	if got := s.picker.reqs[2].Preselect; got != "id-web" {
+		t.Errorf("then %q is selected", got)
+	}
+}
+
+func TestAStopTellsEverybody(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.service.add("web")
+	var attached, others []*terminal
+	for range 5 {
+		tm := open(t, s.client("alice")).exec("web")
+		v := <-s.service.made
+		v.prints("\x1b[?1049hwork")
+		tm.shows("work")
+		attached = append(attached, tm)
+	}
+	for range 3 {
+		tm := open(t, s.client("bob")).shell()
+		tm.shows("[menu")
+		others = append(others, tm)
+	}
+	waiting := open(t, s.client("carol"))
+	waiting.ask("exec", text("wait"))
+	waiting.shows("waiting")
+	idle := s.client("dave")
+	stalled := silent(t, s, kexInit)
+	begin := time.Now()
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+	const reason = "hitchpost: the service is stopping, your sessions go on: connect again in a moment"
+	for _, tm := range attached {
+		if status := tm.exit(); status != 75 {
+			t.Errorf("attached: status %d", status)
+		}
+		endsClean(t, tm.screen.String(), "work", reason)
+	}
+	for _, tm := range others {
+		if status := tm.exit(); status != 75 || !strings.Contains(tm.screen.String(), reason) {
+			t.Errorf("in the menu: status %d, screen %q", status, tm.screen)
+		}
+	}
+	if status := waiting.exit(); status != 75 || waiting.errs.String() != reason+"\n" {
+		t.Errorf("running a command: status %d, stderr %q", status, waiting.errs)
+	}
+	idle.Wait()
+	closes(t, stalled)
+	for _, v := range s.service.views {
+		if end := v.End(); end.Reason != hitchpost.EndCut {
+			t.Errorf("a view ended with %q", end.Reason)
+		}
+	}
+	s.waitStopped()
+	if c, err := s.dial("x", newKey(t)); err == nil {
+		c.Close()
+		t.Error("the port is still open")
+	}
+}
+
+func TestAStopDoesNotWaitForAClientThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *sshd.Config) { c.Limits.Stop = time.Second })
+	s.service.add("web")
+	ch, reqs, err := s.deaf("alice").OpenChannel("session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ssh.DiscardRequests(reqs)
+	if ok, err := ch.SendRequest("exec", true, text("flood")); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	until(t, "the command to run", func() bool { return s.commands.count() == 1 })
+	begin := time.Now()
+	if err := s.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+}
