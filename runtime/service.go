@@ -143,7 +143,14 @@ func (s *Service) listen(ctx context.Context) error {
 func (s *Service) heed(ctx context.Context, n store.Notice) error {
 	switch n.Topic {
 	case store.TopicSession:
-		return s.rereadSession(ctx, n.ID)
+		was, _ := s.board.get(n.ID)
+		if err := s.rereadSession(ctx, n.ID); err != nil {
+			return err
+		}
+		if now, _ := s.board.get(n.ID); now.State != was.State || now.Restarts != was.Restarts {
+			s.Wake() // another service changed it: this one's own changes are on the board before their notice
+		}
+		return nil
 	case store.TopicKey:
 		return s.rereadKeys(ctx)
 	default:
