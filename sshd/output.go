@@ -1,6 +1,8 @@
 package sshd
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -31,17 +33,23 @@ func (o *output) release() { <-o.busy }
 // within writes p unless that takes longer than limit. A write that takes longer goes on, as far as the channel lets
 // it, and ends with the channel; g counts it.
 func (o *output) within(limit time.Duration, g *group, p []byte) error {
-	t := time.NewTimer(limit)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errStuck)
+	defer cancel()
+	return o.until(ctx, g, p)
+}
+
+// until is within with the end of ctx as the limit. It keeps a copy of p.
+func (o *output) until(ctx context.Context, g *group, p []byte) error {
 	select {
 	case o.busy <- struct{}{}:
-	case <-t.C:
-		return errStuck
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 	if !g.enter() {
 		o.release()
 		return errGone
 	}
+	p = bytes.Clone(p)
 	written := make(chan error, 1)
 	go func() {
 		defer g.leave()
@@ -52,9 +60,23 @@ func (o *output) within(limit time.Duration, g *group, p []byte) error {
 	select {
 	case err := <-written:
 		return err
-	case <-t.C:
-		return errStuck
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
+}
+
+// impatient is an output for a stage that must not hang in a write once its ctx has ended.
+type impatient struct {
+	ctx context.Context // of one stage, which this value does not outlive
+	o   *output
+	g   *group
+}
+
+func (w impatient) Write(p []byte) (int, error) {
+	if err := w.o.until(w.ctx, w.g, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // cooked writes text for people to a terminal: each LF becomes CR LF, and a CR LF stays one.

@@ -2,6 +2,8 @@ package sshd
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -15,10 +17,10 @@ func (s *session) pick(ctx context.Context) int {
 		switch {
 		case ctx.Err() != nil:
 			return s.ended(ctx)
+		case errors.Is(err, io.EOF), err == nil && choice.Session == "":
+			return 0
 		case err != nil:
 			return s.fail(err)
-		case choice.Session == "":
-			return 0
 		}
 		selected = choice.Session
 		req := hitchpost.AttachRequest{Ref: choice.Session, ReadOnly: choice.ReadOnly, NoReplay: choice.NoReplay}
@@ -41,11 +43,10 @@ func (s *session) choose(ctx context.Context, selected, notice string) (Choice, 
 		Actor:      s.id.actor,
 		Terminal:   s.terminalNow(),
 		Env:        s.env.list(),
-		Plain:      s.env.value("HITCHPOST_PLAIN") == "1",
 		Preselect:  selected,
 		Notice:     notice,
 		In:         in,
-		Out:        s.text,
+		Out:        &cooked{w: s.until(ctx, s.out)},
 		Sizes:      s.sizes.changed,
 		Background: s.background,
 	})

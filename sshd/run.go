@@ -19,7 +19,11 @@ func (s signalled) Error() string { return "signal " + s.number.String() }
 func (s *session) runPlain(words []string) int {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	return s.run1(ctx, cancel, Call{Words: words, Stdin: s.in.open(), Stdout: s.out, Stderr: s.err})
+	in := s.in.open()
+	defer context.AfterFunc(ctx, in.Interrupt)()
+	return s.run1(ctx, cancel, Call{
+		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.until(ctx, s.err),
+	})
 }
 
 // runTyped runs a command with a terminal. There is no kernel behind it, so what a terminal's line discipline does is
@@ -27,14 +31,17 @@ func (s *session) runPlain(words []string) int {
 func (s *session) runTyped(words []string) int {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
-	typed := newTypist(s.text, func() { cancel(signalled{unix.SIGINT}) })
+	screen := &cooked{w: s.until(ctx, s.out)}
+	typed := newTypist(screen, func() { cancel(signalled{unix.SIGINT}) })
 	defer typed.end()
+	defer context.AfterFunc(ctx, typed.end)()
 	s.start("line discipline", typed.show)
 	s.in.push(typed.take)
 	defer s.in.pause()
 	now := s.terminalNow()
 	return s.run1(ctx, cancel, Call{
-		Words: words, Terminal: &now, Stdin: typed, Stdout: s.text, Stderr: s.errText,
+		Words: words, Terminal: &now, Stdin: typed, Stdout: screen,
+		Stderr: &cooked{w: s.until(ctx, s.err)},
 		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
 			typed.end()
 			return s.direct(ctx, req)
@@ -60,7 +67,6 @@ func (s *session) run1(ctx context.Context, cancel context.CancelCauseFunc, call
 		}
 	})
 	call.Actor, call.Version = s.id.actor, s.conn.srv.cfg.Version
-	call.Client = s.env.value("HITCHPOST_CLIENT")
 	status := s.conn.srv.cfg.Commands.Run(ctx, call)
 	var sig signalled
 	switch {

@@ -57,13 +57,12 @@ type Picker interface {
 type PickRequest struct {
 	Actor     hitchpost.Actor
 	Terminal  hitchpost.Terminal // Size as it is now
-	Env       []string           // TERM, COLORTERM, NO_COLOR and so on, as the client sent them
-	Plain     bool               // the person asked for a menu without drawing
+	Env       []string           // COLORTERM, NO_COLOR, HITCHPOST_PLAIN and so on, as the client sent them
 	Preselect string             // id of a session, or empty
 	Notice    string             // what to say first, such as why an attach failed; may be empty
 
 	In    *PickerInput
-	Out   io.Writer             // LF becomes CR LF once
+	Out   io.Writer             // LF becomes CR LF once; a Write that hangs ends with ctx
 	Sizes <-chan hitchpost.Size // new sizes of the terminal; only the latest is kept
 
 	// Background runs work that goes on when the session ends. The server waits for it when it stops, within limits.
@@ -91,10 +90,11 @@ type Call struct {
 	Actor    hitchpost.Actor
 	Version  string
 	Terminal *hitchpost.Terminal // nil without one
-	Client   string              // HITCHPOST_CLIENT, or empty
-	Stdin    io.Reader
-	Stdout   io.Writer // with a terminal, LF becomes CR LF once
-	Stderr   io.Writer
+
+	// Reads end when the client sends no more, and writes when it is gone; both when ctx ends. With a terminal LF becomes
+	// CR LF once.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
 
 	// Attach hands the terminal over to a session until the person leaves it or it ends, and returns the exit status
 	// that the connection is to end with. Nil without a terminal.

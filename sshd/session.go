@@ -134,6 +134,9 @@ func (s *session) end(code int) error {
 	return s.channel.Close()
 }
 
+// until is o for a stage that runs under ctx.
+func (s *session) until(ctx context.Context, o *output) io.Writer { return impatient{ctx, o, &s.work} }
+
 // farewell writes the last words to the terminal or, without one, to stderr. It gives up where the client takes
 // nothing.
 func (s *session) farewell(line string) {
