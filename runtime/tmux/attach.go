@@ -46,8 +46,7 @@ const seenFormat = "#{history_size} #{window_width}"
 func (s *Server) cut(ctx context.Context, a Attach, c *parked) (replay, error) {
 	r := replay{modes: c.modes, clear: a.Clear, height: c.size.Rows, rows: -1}
 	b := s.newBuffer()
-	// Not twice: a second try would act on a client that may be on its way already.
-	out, err := s.once(ctx, false, cutCommands(a, c, b)...)
+	out, err := s.change(ctx, false, cutCommands(a, c, b)...)
 	var raw []byte
 	if a.ReplayLines != 0 {
 		raw, err = s.collect(ctx, b, err)

@@ -15,39 +15,27 @@ import (
 	"github.com/hitchpost/hitchpost"
 )
 
-// boot starts a server, unless another process did so meanwhile. A lock keeps it to one at a time.
-func (s *Server) boot(ctx context.Context) error {
-	unlock, err := s.lock(ctx)
+// calmly does what makes tmux notify control clients, but not while one is coming up, in this process or another:
+// tmux 3.3 notifies a control client that has said what it is but is not ready, and ends by that, with all sessions.
+// do must not connect.
+func (s *Server) calmly(ctx context.Context, do func() error) error {
+	unlock, err := s.lock(ctx, syscall.LOCK_SH)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if found, err := s.look(ctx); err != nil || found {
-		return err
-	}
-	s.log.Info("starting the tmux server", "socket", s.program.layout.socket)
-	if err := s.program.boot(ctx, s.env); err != nil {
-		return err
-	}
-	out, err := s.program.run(ctx, "display-message", "-p", "#{pid}")
-	if err != nil {
-		return err
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(out))
-	if err != nil {
-		return err
-	}
-	return s.remember(identity{pid: pid, version: s.client})
+	return do()
 }
 
-// lock takes the lock of the directory. The descriptor is closed on exec, so no tmux inherits it.
-func (s *Server) lock(ctx context.Context) (unlock func(), err error) {
+// lock takes the lock of the directory: exclusively to start a server and to connect a control client, else shared.
+// The descriptor is closed on exec, so no tmux inherits it.
+func (s *Server) lock(ctx context.Context, how int) (unlock func(), err error) {
 	f, err := os.OpenFile(s.program.layout.lock(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for wait := time.Millisecond; ; wait = min(2*wait, 10*time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if err == nil {
 			return func() { f.Close() }, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +33,10 @@ func (s *Server) connected(ctx context.Context, start bool) (*control, error) {
 		case <-c.gone:
 			c.close()
 			s.control = nil
+			// Whatever ended it ends others too, and tmux tells all control clients of each; see calmly.
+			if err := pause(ctx, settling); err != nil {
+				return nil, err
+			}
 		default:
 			return c, nil
 		}
@@ -48,10 +51,18 @@ func (s *Server) connected(ctx context.Context, start bool) (*control, error) {
 	return c, nil
 }
 
+// settling is how long to wait before a lost connection is made again.
+const settling = 20 * time.Millisecond
+
 // connectTries bounds how often one call mends what it meets: no server, no lobby, another version.
 const connectTries = 5
 
 func (s *Server) connect(ctx context.Context, start bool) (*control, error) {
+	unlock, err := s.lock(ctx, syscall.LOCK_EX)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	var last error
 	for range connectTries {
 		switch found, err := s.look(ctx); {
@@ -60,7 +71,8 @@ func (s *Server) connect(ctx context.Context, start bool) (*control, error) {
 		case !found && !start:
 			return nil, ErrNoServer
 		case !found:
-			if err := s.boot(ctx); err != nil {
+			s.log.Info("starting the tmux server", "socket", s.program.layout.socket)
+			if err := s.program.boot(ctx, s.env); err != nil {
 				return nil, err
 			}
 		}
@@ -78,26 +90,19 @@ func (s *Server) connect(ctx context.Context, start bool) (*control, error) {
 	return nil, last
 }
 
-// dial attaches a control client and brings the server's options up to date.
+// dial attaches a control client and brings the server's options up to date. It first makes sure, by a client that
+// does no harm, that the server answers: a control client that is given up half-way can end it, see calmly.
 func (s *Server) dial(ctx context.Context) (*control, error) {
+	if err := s.identify(ctx); err != nil {
+		return nil, err
+	}
 	cmd := s.program.client(context.WithoutCancel(ctx), []string{"-C"},
 		"attach-session", "-E", "-f", "no-output", "-t", "="+lobby+":")
 	c, err := dialControl(ctx, cmd, s.notified, s.lost)
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.run(ctx, command{"display-message", "-p", "#{pid} #{version}"})
-	pid, version, _ := strings.Cut(strings.TrimSpace(out), " ")
-	id := identity{version: version}
-	if err == nil {
-		id.pid, err = strconv.Atoi(pid)
-	}
-	if err == nil {
-		err = s.remember(id)
-	}
-	if err == nil {
-		err = apply(ctx, c, settings)
-	}
+	err = apply(ctx, c, settings)
 	var refused refusal
 	if errors.As(err, &refused) { // one option less is no reason to let nobody in
 		s.log.Error("tmux refused a setting", "err", err)
@@ -107,11 +112,27 @@ func (s *Server) dial(ctx context.Context) (*control, error) {
 		c.close()
 		return nil, err
 	}
-	if version != s.client {
-		s.log.Warn("tmux was upgraded while its server runs; sessions are kept by the old version until they end",
-			"server", version, "binary", s.client)
-	}
 	return c, nil
+}
+
+// identify asks the server who it is, and writes down its process for revive.
+func (s *Server) identify(ctx context.Context) error {
+	out, err := s.program.run(ctx, "display-message", "-p", "#{pid} #{version}")
+	if err != nil {
+		return err
+	}
+	var id identity
+	if _, err := fmt.Sscan(out, &id.pid, &id.version); err != nil {
+		return fmt.Errorf("an answer that was not understood: %q", out)
+	}
+	if old := s.known.Swap(&id); id.version != s.client && (old == nil || *old != id) {
+		s.log.Warn("tmux was upgraded while its server runs; sessions are kept by the old version until they end",
+			"server", id.version, "binary", s.client)
+	}
+	if s.pidFile() == id.pid {
+		return nil
+	}
+	return replace(s.program.layout.pidFile(), fmt.Sprintln(id.pid))
 }
 
 // apply sends each line of the settings, as a server that was taken up may have been started with older ones.
@@ -227,12 +248,4 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// remember writes down which process the server is; see revive.
-func (s *Server) remember(id identity) error {
-	if s.known.Swap(&id); s.pidFile() == id.pid {
-		return nil
-	}
-	return replace(s.program.layout.pidFile(), fmt.Sprintln(id.pid))
 }

@@ -17,6 +17,9 @@ var ErrNoServer = hitchpost.Errorf(hitchpost.UnavailableError, "no tmux server r
 // errLost says that the connection to the server ended before the whole answer was in.
 var errLost = errors.New("the connection to tmux was lost")
 
+// errEnded says that a client on a PTY ended, or never was attached.
+var errEnded = errors.New("the tmux client ended")
+
 // refusal is an error that tmux itself gave, in its words.
 type refusal string
 

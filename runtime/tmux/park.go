@@ -84,6 +84,17 @@ func (p *park) enter(ctx context.Context, k class, size hitchpost.Size) (*parked
 		return nil, ctx.Err()
 	}
 	defer func() { <-p.doors }()
+	c, err := p.s.enter(ctx, k, size)
+	if !errors.Is(err, errEnded) {
+		return c, err
+	}
+	// The connection may be older than what is wrong with the socket: look at that, and have it put back.
+	switch found, lerr := p.s.look(ctx); {
+	case lerr != nil:
+		return nil, lerr
+	case !found:
+		return nil, ErrNoServer
+	}
 	return p.s.enter(ctx, k, size)
 }
 

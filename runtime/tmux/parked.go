@@ -37,13 +37,21 @@ func (s *Server) enter(ctx context.Context, k class, size hitchpost.Size) (*park
 	}
 	defer null.Close()
 	cmd.Stdout, cmd.Stderr = null, null
-	proc, err := pty.Start(cmd, size)
-	if err != nil {
-		return nil, err
+	p := &parked{class: k, size: size}
+	var written []byte
+	err = s.calmly(ctx, func() (err error) {
+		if p.Process, err = pty.Start(cmd, size); err != nil {
+			return err
+		}
+		return p.gather(ctx, &written, func() bool { return len(written) > 0 }) // then it is attached
+	})
+	if err == nil {
+		err = s.greet(ctx, p, written)
 	}
-	p := &parked{Process: proc, class: k, size: size}
-	if err := s.greet(ctx, p); err != nil {
-		p.Close()
+	if err != nil {
+		if p.Process != nil {
+			p.Close()
+		}
 		return nil, fmt.Errorf("wait in the lobby: %w", err)
 	}
 	return p, nil
@@ -67,8 +75,7 @@ const answerLimit = 250 * time.Millisecond
 const drawn = "\x1b[?2026l"
 
 // greet waits until a new client is drawn for good, answers what tmux asks, and takes down the modes it set.
-func (s *Server) greet(ctx context.Context, p *parked) error {
-	var written []byte
+func (s *Server) greet(ctx context.Context, p *parked, written []byte) error {
 	// A client is drawn twice: once it is attached, and once it hears of that and reports its size. Switched between
 	// the two, it would be drawn after the cut.
 	twice := func() bool { return bytes.Count(written, []byte(drawn)) >= 2 }
@@ -135,7 +142,7 @@ func unless(ctx context.Context, err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return context.DeadlineExceeded
 	case errors.Is(err, io.EOF):
-		return errors.New("the tmux client ended")
+		return errEnded
 	}
 	return err
 }

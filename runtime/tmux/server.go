@@ -143,6 +143,8 @@ func (s *Server) Close() error {
 // call carries out commands in one turn of the server. start says whether a server may be started for it. Where the
 // connection is lost in between, it is made again once; what was sent may then be done twice.
 func (s *Server) call(ctx context.Context, start bool, cmds ...command) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
 	out, err := s.once(ctx, start, cmds...)
 	if err == errLost { //nolint:errorlint // a lost connection that could not be made again is wrapped
 		return s.once(ctx, start, cmds...)
@@ -159,4 +161,19 @@ func (s *Server) once(ctx context.Context, start bool, cmds ...command) (string,
 		return "", err
 	}
 	return c.run(ctx, cmds...)
+}
+
+// change is once for commands of which tmux notifies control clients; see calmly.
+func (s *Server) change(ctx context.Context, start bool, cmds ...command) (out string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	c, err := s.connected(ctx, start)
+	if err != nil {
+		return "", err
+	}
+	err = s.calmly(ctx, func() error {
+		out, err = c.run(ctx, cmds...)
+		return err
+	})
+	return out, err
 }

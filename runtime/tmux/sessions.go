@@ -36,7 +36,7 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 		"-x", strconv.Itoa(size.Cols), "-y", strconv.Itoa(size.Rows), "--"}
 	create = append(create, words(st.Command)...)
 	set := func(name, value string) command { return command{"set-option", "-t", at, name, value} }
-	out, err := s.once(ctx, true,
+	out, err := s.change(ctx, true,
 		create,
 		set(optionRun, strconv.Itoa(st.Run)),
 		set(optionRecord, base64.StdEncoding.EncodeToString(st.Record)),
@@ -106,7 +106,10 @@ func (s *Server) Kill(ctx context.Context, session string) error {
 	if at == "" {
 		return nil
 	}
-	_, err := s.call(ctx, false, command{"kill-session", "-t", at})
+	_, err := s.change(ctx, false, command{"kill-session", "-t", at})
+	if errors.Is(err, errLost) {
+		_, err = s.change(ctx, false, command{"kill-session", "-t", at})
+	}
 	if err = told("end a session", gone(err)); errors.Is(err, ErrNoSession) {
 		return nil
 	}
