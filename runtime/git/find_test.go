@@ -19,8 +19,8 @@ func command(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %q: %v: %s", args, err, out)
@@ -137,8 +137,10 @@ func TestFindPassesOverWhatIsBroken(t *testing.T) {
 	} {
 		write(t, filepath.Join(outer, name, ".git/HEAD"), text)
 	}
-	for name, text := range map[string]string{"f-empty": "", "f-words": "hello", "f-gone": "gitdir: /no/such/place", "f-none": "gitdir: \n",
-		"f-self": "gitdir: .git", "f-nul": "gitdir: a\x00b"} {
+	for name, text := range map[string]string{
+		"f-empty": "", "f-words": "hello", "f-gone": "gitdir: /no/such/place", "f-none": "gitdir: \n",
+		"f-self": "gitdir: .git", "f-nul": "gitdir: a\x00b",
+	} {
 		write(t, filepath.Join(outer, name, ".git"), text)
 	}
 	mkdir(t, filepath.Join(outer, "bare/.git"))
@@ -174,8 +176,9 @@ func TestOldAndOddFormsOfHead(t *testing.T) {
 	dir := repository(t)
 	head := filepath.Join(dir, ".git/HEAD")
 	for text, branch := range map[string]string{
-		"ref: refs/heads/a\r\n": "a", "ref:refs/heads/b": "b", "ref: \trefs/heads/c  \n": "c", "ref: refs/remotes/o/d\n": "remotes/o/d",
-		strings.Repeat("ab", 32): "abababa", strings.Repeat("0F", 20) + "\n": "0F0F0F0",
+		"ref: refs/heads/a\r\n": "a", "ref:refs/heads/b": "b", "ref: \trefs/heads/c  \n": "c",
+		"ref: refs/remotes/o/d\n": "remotes/o/d",
+		strings.Repeat("ab", 32):  "abababa", strings.Repeat("0F", 20) + "\n": "0F0F0F0",
 	} {
 		write(t, head, text)
 		check(t, dir, "api", branch)

@@ -26,7 +26,10 @@ func status(t *testing.T, text []byte, field string) string {
 // as it does below a service that was started in the background of a script.
 func TestProgramStartsWithDefaultSignals(t *testing.T) {
 	t.Parallel()
-	for name, prefix := range map[string]string{"plain": "", "ignored": `trap "" HUP INT QUIT TERM TSTP TTIN TTOU PIPE CHLD USR1; `} {
+	for name, prefix := range map[string]string{
+		"plain":   "",
+		"ignored": `trap "" HUP INT QUIT TERM TSTP TTIN TTOU PIPE CHLD USR1; `,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := spec(t, "sh", "-c", "exec cat /proc/self/status > status")

@@ -20,6 +20,14 @@ func (w *wrapped) foreground() (group int) {
 	return group
 }
 
+// startJob has the shell run a long job in the foreground, and returns once the job takes signals: until a shell's
+// child has executed its program it ignores what the shell ignores.
+func (w *wrapped) startJob() (pid int) {
+	w.t.Helper()
+	w.write("sh -c 'echo $$ > job; exec sleep 300'\n")
+	return readInt(w.t, filepath.Join(w.spec.Dir, "job"))
+}
+
 func TestCtrlCGoesToTheProgram(t *testing.T) {
 	t.Parallel()
 	s := spec(t, "sh", "-c", `trap 'echo caught; n=$((n+1))' INT; echo ready; while [ "$n" != 2 ]; do read x; done; exit 6`)
@@ -72,9 +80,10 @@ func TestJobControlOfAShell(t *testing.T) {
 	if shell == w.pid() || w.foreground() != shell {
 		t.Fatalf("wrapper %d, shell %d, foreground %d", w.pid(), shell, w.foreground())
 	}
-	w.write("sleep 300\n")
-	eventually(t, "the job is in the foreground", func() bool { return w.foreground() != shell })
-	job := w.foreground()
+	job := w.startJob()
+	if w.foreground() != job {
+		t.Fatalf("job %d, foreground %d", job, w.foreground())
+	}
 	w.write("\x1a")
 	w.expect("Stopped")
 	eventually(t, "the shell is in the foreground", func() bool { return w.foreground() == shell })

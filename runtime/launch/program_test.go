@@ -26,7 +26,8 @@ func TestProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "one/only"), 0o700), syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o700)); err != nil {
+	err := errors.Join(os.Mkdir(filepath.Join(dir, "one/only"), 0o700), syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o700))
+	if err != nil {
 		t.Fatal(err)
 	}
 	work, path := filepath.Join(dir, "work"), filepath.Join(dir, "one")+":"+filepath.Join(dir, "two")
@@ -67,8 +68,9 @@ func TestProgram(t *testing.T) {
 
 func TestEnvironmentIsFresh(t *testing.T) {
 	t.Parallel()
-	base := map[string]string{"PATH": "/opt/x/bin::relative:/usr/bin:.", "LANG": "de_DE.UTF-8", "TZ": "Europe/Berlin", "SECRET": "s",
-		"TMUX": "t", "SSH_AUTH_SOCK": "a", "XDG_RUNTIME_DIR": "/run/user/1", "HITCHPOST_DATABASE_URL": "postgres://"}
+	base := map[string]string{"PATH": "/opt/x/bin::relative:/usr/bin:.", "LANG": "de_DE.UTF-8", "TZ": "Europe/Berlin",
+		"SECRET": "s",
+		"TMUX":   "t", "SSH_AUTH_SOCK": "a", "XDG_RUNTIME_DIR": "/run/user/1", "HITCHPOST_DATABASE_URL": "postgres://"}
 	got := launch.Environment(func(k string) string { return base[k] }, "/home/u", "u", "/bin/zsh", "id",
 		[]string{"A=1", "A=2", "EDITOR=vi=x", "bad", "=bad", "N=\x00", "HITCHPOST_SESSION=other", "COLORTERM="})
 	want := []string{"A=2", "COLORTERM=", "EDITOR=vi=x", "HITCHPOST_SESSION=id", "HOME=/home/u", "LANG=de_DE.UTF-8",
@@ -98,7 +100,10 @@ func TestLocaleOfASessionIsUTF8(t *testing.T) {
 		env := launch.Environment(func(k string) string { return base[k] }, "", "", "", "", nil)
 		i := slices.IndexFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "LANG=") })
 		got := strings.TrimPrefix(env[i], "LANG=")
-		if own := got == "C.UTF-8" || got == "en_US.UTF-8"; got != test.want && !(own && test.want == "own") {
+		if got == "C.UTF-8" || got == "en_US.UTF-8" {
+			got = "own"
+		}
+		if got != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}
@@ -115,7 +120,8 @@ func TestSignalNamesGoBothWays(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{"KILL": 9, "9": 9, "iot": int(syscall.SIGABRT), "RTMIN": 34, "RTMIN+3": 37, "37": 37,
-		"": 0, "SIG": 0, "0": 0, "-9": 0, "65": 0, "1000": 0, "RTMIN+99": 0, "RTMIN+-1": 0, "NOPE": 0, "SIGSIGKILL": 0, " KILL": 0} {
+		"": 0, "SIG": 0, "0": 0, "-9": 0, "65": 0, "1000": 0, "RTMIN+99": 0, "RTMIN+-1": 0,
+		"NOPE": 0, "SIGSIGKILL": 0, " KILL": 0} {
 		if got := launch.Number(name); got != want {
 			t.Errorf("%q: %d, want %d", name, got, want)
 		}

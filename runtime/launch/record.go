@@ -23,7 +23,9 @@ type Record struct {
 	UserSeconds float64 // of the program and of those of its children that it waited for
 	// SystemSeconds is the kernel's part of the same.
 	SystemSeconds float64
-	MaxRSSBytes   int64 // of the largest of these processes
+	// MaxRSSBytes is the memory of the largest of these processes. The kernel counts from the fork on, so it is never
+	// less than what the wrapper itself had (getrusage(2)).
+	MaxRSSBytes int64
 }
 
 // recordFile is a Record on disk.

@@ -21,7 +21,7 @@ func TestReadRecordRefusesWhatIsTornOrForeign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range len(whole) {
+	for n := range whole {
 		if err := os.WriteFile(s.Record, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -29,8 +29,10 @@ func TestReadRecordRefusesWhatIsTornOrForeign(t *testing.T) {
 			t.Fatalf("%d of %d bytes read as %+v, %v", n, len(whole), r, err)
 		}
 	}
-	for _, foreign := range []string{"{}", "[]", "null", `{"version":2}`, `{"version":1,"exit_code":0}`, strings.Repeat("\x00", 8192),
-		`{"version":1,"exit_code":1,"exit_signal":"KILL","ended_at":"2026-01-02T03:04:05Z"}`, strings.Repeat(" ", 1<<20)} {
+	for _, foreign := range []string{
+		"{}", "[]", "null", `{"version":2}`, `{"version":1,"exit_code":0}`, strings.Repeat("\x00", 8192),
+		`{"version":1,"exit_code":1,"exit_signal":"KILL","ended_at":"2026-01-02T03:04:05Z"}`, strings.Repeat(" ", 1<<20),
+	} {
 		if err := os.WriteFile(s.Record, []byte(foreign), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func start(spec Spec) (pid int, err error) {
 	keepDescriptors()
 	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}}
 	pid, err = syscall.ForkExec(file, argv, attr)
-	if err == syscall.ENOEXEC && script(file) {
+	if errors.Is(err, syscall.ENOEXEC) && script(file) {
 		// A script without a first line that names its interpreter: execvp(3) hands it to the shell.
 		pid, err = syscall.ForkExec("/bin/sh", slices.Concat([]string{"/bin/sh", file}, argv[1:]), attr)
 	}

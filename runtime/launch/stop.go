@@ -129,7 +129,7 @@ func look(wrapper int) ([]process, process, error) {
 
 // gone drops the error of a signal to a process that has ended meanwhile.
 func gone(err error) error {
-	if err == syscall.ESRCH {
+	if errors.Is(err, syscall.ESRCH) {
 		return nil
 	}
 	return err

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 const limit = 20 * time.Second
 
 // eventually waits until done says so.
-func eventually(t testing.TB, what string, done func() bool) {
+func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -43,7 +43,7 @@ func eventually(t testing.TB, what string, done func() bool) {
 }
 
 // spec is a run of argv in a directory of the test's own.
-func spec(t testing.TB, argv ...string) launch.Spec {
+func spec(t *testing.T, argv ...string) launch.Spec {
 	t.Helper()
 	dir := t.TempDir()
 	return launch.Spec{
@@ -57,7 +57,7 @@ func spec(t testing.TB, argv ...string) launch.Spec {
 
 // wrapped is a wrapper at work on a terminal of its own, as tmux would have started it.
 type wrapped struct {
-	t      testing.TB
+	t      *testing.T
 	spec   launch.Spec
 	cmd    *exec.Cmd
 	master *os.File
@@ -69,7 +69,7 @@ type wrapped struct {
 }
 
 // begin starts a wrapper for s on a new terminal. Whatever is left of it goes when the test ends.
-func begin(t testing.TB, s launch.Spec) *wrapped {
+func begin(t *testing.T, s launch.Spec) *wrapped {
 	t.Helper()
 	path := filepath.Join(s.Dir, "run.json")
 	if filepath.Dir(s.Record) != s.Dir {
@@ -79,7 +79,7 @@ func begin(t testing.TB, s launch.Spec) *wrapped {
 	return again(t, path, s)
 }
 
-func writeSpec(t testing.TB, path string, s launch.Spec) {
+func writeSpec(t *testing.T, path string, s launch.Spec) {
 	t.Helper()
 	if err := launch.WriteSpec(path, s); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func writeSpec(t testing.TB, path string, s launch.Spec) {
 }
 
 // again starts a wrapper for a spec that has been written.
-func again(t testing.TB, path string, s launch.Spec) *wrapped {
+func again(t *testing.T, path string, s launch.Spec) *wrapped {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -130,7 +130,7 @@ func again(t testing.TB, path string, s launch.Spec) *wrapped {
 }
 
 // pollable gives f to the runtime's poller, without which Close waits for a Read that waits for Close.
-func pollable(t testing.TB, f *os.File) *os.File {
+func pollable(t *testing.T, f *os.File) *os.File {
 	t.Helper()
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
@@ -214,7 +214,7 @@ func ending(r launch.Record) string {
 func running(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // readInt waits for a file that holds a number.
-func readInt(t testing.TB, path string) (n int) {
+func readInt(t *testing.T, path string) (n int) {
 	t.Helper()
 	eventually(t, path+" holds a number", func() bool {
 		data, err := os.ReadFile(path)

@@ -88,7 +88,7 @@ func run(spec Spec, signals *catcher) Record {
 	}
 	record.UserSeconds = seconds(usage.Utime)
 	record.SystemSeconds = seconds(usage.Stime)
-	record.MaxRSSBytes = int64(usage.Maxrss) * maxRSSUnit()
+	record.MaxRSSBytes = int64(usage.Maxrss) * maxRSSUnit() //nolint:unconvert // 32 bits wide on some machines
 	return record
 }
 
@@ -107,7 +107,7 @@ func wait(pid int) (syscall.WaitStatus, syscall.Rusage, error) {
 		var usage syscall.Rusage
 		_, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, &usage)
 		switch {
-		case err == syscall.EINTR:
+		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			return 0, usage, err
 		case status.Stopped():

@@ -8,7 +8,8 @@ import (
 )
 
 // clean makes a text fit for one line of a terminal. What would move the cursor, colour, hide or turn round the text
-// around it becomes U+FFFD, which has the width of one cell: a name is somebody else's. Line ends and tabs become blanks.
+// around it becomes U+FFFD, which has the width of one cell: a name is somebody else's. Line ends and tabs become
+// blanks.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -16,7 +16,8 @@ import (
 var (
 	now     = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	someone = hitchpost.Actor{
-		Name: "ann", Role: hitchpost.Admin, Fingerprint: "SHA256:abc", KeyType: "ssh-ed25519", Login: "dev", Remote: "192.0.2.1:5022",
+		Name: "ann", Role: hitchpost.Admin, Fingerprint: "SHA256:abc", KeyType: "ssh-ed25519",
+		Login: "dev", Remote: "192.0.2.1:5022",
 	}
 )
 
@@ -147,7 +148,7 @@ type client struct {
 	service  command.Service
 	stdin    string // empty: must not be read
 	terminal *hitchpost.Terminal
-	ctx      context.Context
+	cause    error // why ctx has ended; nil: it has not
 }
 
 func (c client) run(words ...string) result {
@@ -159,9 +160,10 @@ func (c client) run(words ...string) result {
 	if c.stdin != "" {
 		stdin = strings.NewReader(c.stdin)
 	}
-	ctx := c.ctx
-	if ctx == nil {
-		ctx = c.t.Context()
+	ctx, cancel := context.WithCancelCause(c.t.Context())
+	defer cancel(nil)
+	if c.cause != nil {
+		cancel(c.cause)
 	}
 	r.status = command.Run(ctx, command.Invocation{
 		Words: words, Actor: someone, Service: c.service, Stdin: stdin, Stdout: &out, Stderr: &errs, Terminal: c.terminal,
@@ -217,7 +219,8 @@ func full() hitchpost.Session {
 		ID: "0193a000-0000-7000-8000-000000000001", Handle: "api", Title: "api <wörk> & \"play\"", Kind: hitchpost.Command,
 		Node: "box", Project: "shop", Cwd: "/home/dev/src/api", Repo: "api", Branch: "main", State: hitchpost.Failed,
 		StateReason: "ended with code 7", StateSource: hitchpost.FromExit, StateSince: now.Add(-90 * time.Second), Attached: 2,
-		Args: []string{"make", "a b"}, RestartCommand: "make again", ConversationID: "c-1", Note: "next: tests", Check: "make test",
+		Args: []string{"make", "a b"}, RestartCommand: "make again", ConversationID: "c-1", Note: "next: tests",
+		Check:    "make test",
 		ExitCode: &code, ExitSignal: "", Restarts: 3,
 		CreatedAt: now.Add(-49 * time.Hour), StartedAt: now.Add(-3 * time.Hour).Add(5 * time.Millisecond),
 		EndedAt: now.Add(-90 * time.Second).In(time.FixedZone("CET", 3600)), LastOutputAt: now.Add(-2 * time.Minute),

@@ -26,9 +26,11 @@ func TestTextForPeople(t *testing.T) {
 		sessions: []hitchpost.Session{full(), odd}, screen: "$ make\nok",
 		keys: []hitchpost.Key{
 			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk"},
-			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now, LastUsedAt: now.Add(-50 * time.Hour)},
+			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now,
+				LastUsedAt: now.Add(-50 * time.Hour)},
 			{Fingerprint: "SHA256:three", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, ExpiresAt: now},
-			{Fingerprint: "SHA256:four", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, ExpiresAt: now.Add(48 * time.Hour)},
+			{Fingerprint: "SHA256:four", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer,
+				ExpiresAt: now.Add(48 * time.Hour)},
 		},
 		status: hitchpost.Status{
 			Version: "1.2.3", Started: now.Add(-90 * time.Minute), Clients: 2,
@@ -41,8 +43,8 @@ func TestTextForPeople(t *testing.T) {
 		},
 	}
 	lines := []string{
-		"help", "ls", "show odd", "show api --screen", "capture api", "new", "restart --all", "stop api", "close api", "rename api x",
-		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "node ls", "status", "whoami", "version",
+		"help", "ls", "show odd", "show api --screen", "capture api", "new", "restart --all", "stop api", "close api",
+		"rename api x", "key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "node ls", "status", "whoami", "version",
 	}
 	for _, verb := range command.Verbs() {
 		lines = append(lines, verb+" --help")
@@ -95,7 +97,8 @@ func TestHelpFitsOneScreen(t *testing.T) {
 		if !strings.Contains(r.out, "\n  "+verb) {
 			t.Errorf("help does not name %s", verb)
 		}
-		if help := (client{t: t, service: &fake{}}).line(verb + " --help"); !strings.Contains(help.out, "\nexample: ssh host "+verb) {
+		help := client{t: t, service: &fake{}}.line(verb + " --help")
+		if !strings.Contains(help.out, "\nexample: ssh host "+verb) {
 			t.Errorf("no example of %s: %+v", verb, help)
 		}
 	}

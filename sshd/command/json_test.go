@@ -95,7 +95,8 @@ func TestEmptyListsAreLists(t *testing.T) {
 func TestDocumentsOfTheRest(t *testing.T) {
 	t.Parallel()
 	key := hitchpost.Key{
-		Fingerprint: "SHA256:x", AuthorizedKey: "ssh-ed25519 x", Type: "ssh-ed25519", Actor: "bob", Role: hitchpost.Viewer, CreatedAt: now,
+		Fingerprint: "SHA256:x", AuthorizedKey: "ssh-ed25519 x", Type: "ssh-ed25519", Actor: "bob",
+		Role: hitchpost.Viewer, CreatedAt: now,
 	}
 	f := &fake{keys: []hitchpost.Key{key}, status: hitchpost.Status{
 		Version: "1.2.3", Started: now.Add(-time.Hour), Database: hitchpost.Part{Reason: "refused", Since: now},
@@ -129,8 +130,8 @@ func TestDocumentsOfTheRest(t *testing.T) {
 			"database": map[string]any{"ok": false, "reason": "refused", "since": "2026-03-04T05:06:07.000Z"},
 			"nodes":    []any{node}, "clients": 3.0,
 			"sessions": map[string]any{
-				"STARTING": 0.0, "RUNNING": 2.0, "DETACHED": 0.0, "WAITING_FOR_INPUT": 0.0, "STOPPING": 0.0, "STOPPED": 0.0, "FAILED": 0.0,
-				"RECOVERABLE": 0.0,
+				"STARTING": 0.0, "RUNNING": 2.0, "DETACHED": 0.0, "WAITING_FOR_INPUT": 0.0, "STOPPING": 0.0,
+				"STOPPED": 0.0, "FAILED": 0.0, "RECOVERABLE": 0.0,
 			},
 		},
 	} {
@@ -159,16 +160,26 @@ func TestDocumentsHoldNoControlCharacters(t *testing.T) {
 func TestErrorsAsJSON(t *testing.T) {
 	t.Parallel()
 	f := &fake{sessions: []hitchpost.Session{full()}}
-	for line, want := range map[string]string{
-		"show nope --json":       `{"error":{"code":"not_found","message":"no session \"nope\"","hint":"ls lists them"}}`,
-		"key revoke nope --json": `{"error":{"code":"not_found","message":"no key \"nope\"","hint":null}}`,
-		"ls --nope --json":       `{"error":{"code":"usage","message":"unknown flag: --nope","hint":"see ` + "`ls --help`" + `"}}`,
-		"frobnicate --json":      "{\"error\":{\"code\":\"usage\",\"message\":\"no verb \\\"frobnicate\\\"\",\"hint\":\"`help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t\"}}",
-		"key nope --json":        "{\"error\":{\"code\":\"usage\",\"message\":\"no verb \\\"key nope\\\"\",\"hint\":\"`help` lists the verbs\"}}",
+	elsewhere := "`help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t"
+	for line, want := range map[string][3]string{
+		"show nope --json":       {"not_found", `no session "nope"`, "ls lists them"},
+		"key revoke nope --json": {"not_found", `no key "nope"`, ""},
+		"ls --nope --json":       {"usage", "unknown flag: --nope", "see `ls --help`"},
+		"frobnicate --json":      {"usage", `no verb "frobnicate"`, elsewhere},
+		"key nope --json":        {"usage", `no verb "key nope"`, "`help` lists the verbs"},
 	} {
 		r := client{t: t, service: f}.line(line)
-		if r.errors != want+"\n" || r.out != "" || r.status == 0 {
-			t.Errorf("%s: %d %q\n%s", line, r.status, r.out, r.errors)
+		var hint any
+		if want[2] != "" {
+			hint = want[2]
+		}
+		var got any
+		if err := json.Unmarshal([]byte(r.errors), &got); err != nil {
+			t.Fatalf("%s: %v: %q", line, err, r.errors)
+		}
+		document := map[string]any{"error": map[string]any{"code": want[0], "message": want[1], "hint": hint}}
+		if diff := cmp.Diff(any(document), got); diff != "" || r.out != "" || r.status == 0 {
+			t.Errorf("%s: %d %q (-want +got)\n%s", line, r.status, r.out, diff)
 		}
 	}
 	// What stands behind -- is the program's.

@@ -56,7 +56,8 @@ func (c *call) keyAddVerb() *cobra.Command {
 	var actor, role string
 	var expires duration
 	cmd := &cobra.Command{
-		Use: "add [KEY|-]", Short: "let a key in: its .pub line, or stdin", Example: "key add --actor ann --expires 90d - < ann.pub",
+		Use: "add [KEY|-]", Short: "let a key in: its .pub line, or stdin",
+		Example: "key add --actor ann --expires 90d - < ann.pub",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			role, err := parseRole(role)
 			if err != nil {

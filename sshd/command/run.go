@@ -16,9 +16,9 @@ import (
 // verb is done, ctx ends or the client takes no more output, and starts nothing that outlives it.
 func Run(ctx context.Context, inv Invocation) (exitStatus int) {
 	c := &call{Invocation: inv}
-	words, err := c.verb()
+	words, err := c.verb() //nolint:contextcheck // cobra hands it to the verbs
 	if err == nil {
-		root := c.tree()
+		root := c.tree() //nolint:contextcheck // ExecuteContext below hands it to the verbs
 		root.SetArgs(words)
 		err = root.ExecuteContext(ctx)
 	}

@@ -15,11 +15,10 @@ import (
 	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
-func TestUsageErrors(t *testing.T) {
-	t.Parallel()
-	f := &fake{sessions: []hitchpost.Session{full()}}
-	for line, say := range map[string]string{
-		"frobnicate":                      "no verb \"frobnicate\": `help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t",
+// wrongLines are lines that nothing may come of, and what is said to them.
+func wrongLines() map[string]string {
+	return map[string]string{
+		"frobnicate":                      "no verb \"frobnicate\": `help` lists the verbs; a session of that name",
 		"lss":                             "no verb \"lss\": did you mean \"ls\"?",
 		"''":                              `no verb ""`,
 		"API":                             `no verb "API"`,
@@ -65,7 +64,13 @@ func TestUsageErrors(t *testing.T) {
 		"ls \xff":                         "is not UTF-8 text",
 		"show a\x00b":                     "is not UTF-8 text",
 		"ls 'a\x1b[31m\nb'":               `does not take "a\x1b[31m\nb"`,
-	} {
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	f := &fake{sessions: []hitchpost.Session{full()}}
+	for line, say := range wrongLines() {
 		r := client{t: t, service: f}.line(line)
 		if r.status != 2 || r.out != "" || !strings.HasPrefix(r.errors, "hitchpost: ") || !strings.Contains(r.errors, say) ||
 			strings.Count(r.errors, "\n") != 1 || !strings.HasSuffix(r.errors, "\n") || strings.Contains(r.errors, "\x1b") {
@@ -101,9 +106,8 @@ func TestExitStatusOfEveryKind(t *testing.T) {
 
 func TestReasonForTheEndIsTold(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(hitchpost.Errorf(hitchpost.RevokedError, "this key was revoked"))
-	r := client{t: t, service: &fake{err: ctx.Err()}, ctx: ctx}.line("ls")
+	revoked := hitchpost.Errorf(hitchpost.RevokedError, "this key was revoked")
+	r := client{t: t, service: &fake{err: context.Canceled}, cause: revoked}.line("ls")
 	if r.status != 77 || r.errors != "hitchpost: this key was revoked\n" {
 		t.Errorf("%d %q", r.status, r.errors)
 	}
@@ -127,8 +131,8 @@ func TestClientThatIsGoneEndsTheVerbQuietly(t *testing.T) {
 		}
 		var errs strings.Builder
 		status := command.Run(t.Context(), command.Invocation{
-			Words: words, Service: &fake{sessions: []hitchpost.Session{full()}}, Stdin: untouched{t}, Stdout: gone{}, Stderr: &errs,
-			Now: time.Now,
+			Words: words, Service: &fake{sessions: []hitchpost.Session{full()}}, Stdin: untouched{t},
+			Stdout: gone{}, Stderr: &errs, Now: time.Now,
 		})
 		if status != 1 || errs.String() != "" {
 			t.Errorf("%s: %d %q", line, status, errs.String())
@@ -139,15 +143,21 @@ func TestClientThatIsGoneEndsTheVerbQuietly(t *testing.T) {
 func TestRequestsReachTheServiceAsTyped(t *testing.T) {
 	t.Parallel()
 	key := func(role hitchpost.Role, actor string, expires time.Time) hitchpost.Key {
-		return hitchpost.Key{Fingerprint: "SHA256:k", Type: "ssh-ed25519", AuthorizedKey: "ssh-ed25519 k", Actor: actor, Role: role, ExpiresAt: expires}
+		return hitchpost.Key{
+			Fingerprint: "SHA256:k", Type: "ssh-ed25519", AuthorizedKey: "ssh-ed25519 k", Actor: actor, Role: role,
+			ExpiresAt: expires,
+		}
 	}
 	for line, want := range map[string]any{
 		"":                                  hitchpost.ListRequest{},
 		"ls":                                hitchpost.ListRequest{},
 		"ls --all --node n --project 'p q'": hitchpost.ListRequest{All: true, Node: "n", Project: "p q"},
-		"ls --state=running,FAILED":         hitchpost.ListRequest{States: []hitchpost.State{hitchpost.Running, hitchpost.Failed}},
-		"new":                               hitchpost.StartRequest{Args: []string{}, Watch: time.Second},
-		`new --title "it's #(x)" --kind command --cwd /d --project p --node n --note hi --check 'make test' --restart-command 'a b' -- sh -c 'echo "$x"' '' --json`: hitchpost.StartRequest{
+		"ls --state=running,FAILED": hitchpost.ListRequest{
+			States: []hitchpost.State{hitchpost.Running, hitchpost.Failed},
+		},
+		"new": hitchpost.StartRequest{Args: []string{}, Watch: time.Second},
+		`new --title "it's #(x)" --kind command --cwd /d --project p --node n --note hi --check 'make test' ` +
+			`--restart-command 'a b' -- sh -c 'echo "$x"' '' --json`: hitchpost.StartRequest{
 			Title: "it's #(x)", Kind: hitchpost.Command, Cwd: "/d", Project: "p", Node: "n", Note: "hi", Check: "make test",
 			RestartCommand: "a b", Args: []string{"sh", "-c", `echo "$x"`, "", "--json"}, Watch: time.Second,
 		},
@@ -234,8 +244,8 @@ func TestEarlyEndIsReported(t *testing.T) {
 		for _, line := range []string{"new", "restart api"} {
 			f := &fake{sessions: []hitchpost.Session{full()}, early: test.exit, lines: test.lines}
 			r := client{t: t, service: f}.line(line)
-			if r.status != test.status || !strings.HasPrefix(r.errors, "hitchpost: "+test.say) || strings.Count(r.errors, "\n") != 1 ||
-				(r.out == "") != (test.status != 0) {
+			if r.status != test.status || !strings.HasPrefix(r.errors, "hitchpost: "+test.say) ||
+				strings.Count(r.errors, "\n") != 1 || (r.out == "") != (test.status != 0) {
 				t.Errorf("%s: %+v", line, r)
 			}
 			r = client{t: t, service: f}.line(line + " --json")
@@ -264,7 +274,8 @@ func TestRestartAllStopsOnRepeatedFailure(t *testing.T) {
 		t.Error(diff)
 	}
 	if r.status != 75 || r.out != "id-a  a\nid-c  c\n" ||
-		r.errors != "hitchpost: 2 restarted, 3 failed, 1 not tried (b: no answer; d: no answer; e: no answer): see them with `ls`\n" {
+		r.errors != "hitchpost: 2 restarted, 3 failed, 1 not tried (b: no answer; d: no answer; e: no answer): "+
+			"see them with `ls`\n" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -331,8 +342,11 @@ func TestSplitLikeAShell(t *testing.T) {
 
 // FuzzRun drives any line through: no panic, and nothing on stdout where the words were wrong.
 func FuzzRun(f *testing.F) {
-	for _, line := range []string{"ls --json", "new --title 'a b' -- sh -c x", "key add -", "help key add", "--json", "restart --all",
-		"stop x --timeout 1h", "capture x --lines=-1", "-h", "__complete ''", "ls --help", "help help", "key --json ls", "\x00", "'"} {
+	for _, line := range []string{
+		"ls --json", "new --title 'a b' -- sh -c x", "key add -", "help key add", "--json", "restart --all",
+		"stop x --timeout 1h", "capture x --lines=-1", "-h", "__complete ''", "ls --help", "help help",
+		"key --json ls", "\x00", "'",
+	} {
 		f.Add(line, true)
 		f.Add(line, false)
 	}
