@@ -109,8 +109,8 @@ func newGlass(t testing.TB, h *hand, size hitchpost.Size) *glass {
 		if c, ok := g.vt.InputPipe().(io.Closer); ok {
 			_ = c.Close() // ends the Read above
 		}
-		_ = g.vt.Close()
 		answers.Wait()
+		_ = g.vt.Close() // races with a Read
 	})
 	return g
 }

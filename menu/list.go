@@ -23,7 +23,12 @@ type list struct {
 
 // put takes a new snapshot. A closed session leaves the list.
 func (l *list) put(sessions []hitchpost.Session, now time.Time) {
-	l.all = slices.DeleteFunc(slices.Clone(sessions), func(s hitchpost.Session) bool { return !s.Open() })
+	l.all = l.all[:0:0]
+	for _, s := range sessions {
+		if s.Open() {
+			l.all = append(l.all, s)
+		}
+	}
 	l.sort(now)
 	l.natural = measure(l.all)
 	l.needed = 0
@@ -36,7 +41,7 @@ func (l *list) put(sessions []hitchpost.Session, now time.Time) {
 
 // sort puts the rows in order again; what is recent changes with the time alone.
 func (l *list) sort(now time.Time) {
-	order(l.all, now)
+	l.all = order(l.all, now)
 	l.narrow()
 }
 

@@ -29,25 +29,37 @@ func rank(s hitchpost.State) int {
 // needsPerson reports whether the session waits for somebody to act.
 func needsPerson(s hitchpost.State) bool { return rank(s) <= rank(hitchpost.Failed) }
 
-// order sorts sessions as the list shows them. Those that wait longest for an answer come first; lost and failed ones
+// order is the sessions as the list shows them. Those that wait longest for an answer come first; lost and failed ones
 // follow, the newest first; then the live ones by their last activity, and the rest by when they got there.
-func order(sessions []hitchpost.Session, now time.Time) {
-	slices.SortFunc(sessions, func(a, b hitchpost.Session) int {
-		ra, rb := rank(a.State), rank(b.State)
-		if ra != rb {
-			return cmp.Compare(ra, rb)
-		}
-		c := 0
-		switch ra {
+func order(sessions []hitchpost.Session, now time.Time) []hitchpost.Session {
+	type place struct { // a session is large: its place is sorted in its stead
+		rank  int
+		since time.Duration // before now; what is longer ago comes later
+		of    int
+	}
+	places := make([]place, len(sessions))
+	for i, s := range sessions {
+		p := place{rank: rank(s.State), since: now.Sub(s.StateSince), of: i}
+		switch p.rank {
 		case rank(hitchpost.WaitingForInput):
-			c = a.StateSince.Compare(b.StateSince)
+			p.since = -p.since
 		case rank(hitchpost.Running):
-			c = activity(b, now).Compare(activity(a, now))
-		default:
-			c = b.StateSince.Compare(a.StateSince)
+			p.since = now.Sub(activity(s, now))
 		}
-		return cmp.Or(c, cmp.Compare(a.Handle, b.Handle), cmp.Compare(a.ID, b.ID))
+		places[i] = p
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if c := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.since, b.since)); c != 0 {
+			return c
+		}
+		x, y := &sessions[a.of], &sessions[b.of]
+		return cmp.Or(cmp.Compare(x.Handle, y.Handle), cmp.Compare(x.ID, y.ID))
 	})
+	sorted := make([]hitchpost.Session, len(sessions))
+	for i, p := range places {
+		sorted[i] = sessions[p.of]
+	}
+	return sorted
 }
 
 // activity is when a session last did something. What lies within the last minute counts as now: sessions that print

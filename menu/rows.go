@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -48,8 +46,8 @@ func (m *model) row(s hitchpost.Session, w int, p widths, selected bool) string 
 		first = false
 		used += p[c]
 		text := align(c, m.cell(s, c, p), p[c])
-		if style, ok := m.style(s, c); ok && !selected {
-			text = style.Render(text)
+		if !selected {
+			text = m.ink(s, c).Render(text)
 		}
 		b.WriteString(text)
 	}
@@ -94,13 +92,13 @@ func stateCell(s hitchpost.Session, w int, m *model) string {
 	return fit(word, w-1-ageWidth) + " " + fitRight(age(s.StateSince, m.now), ageWidth)
 }
 
-func (m *model) style(s hitchpost.Session, c column) (lipgloss.Style, bool) {
+// ink is the style of a column.
+func (m *model) ink(s hitchpost.Session, c column) ink {
 	switch c {
 	case colState:
-		style, ok := m.theme.states[s.State]
-		return style, ok
+		return m.theme.states[s.State]
 	case colKind, colNode, colOutput, colAttached:
-		return m.theme.faint, true
+		return m.theme.faint
 	}
-	return lipgloss.Style{}, false
+	return ""
 }

@@ -1,10 +1,12 @@
 package menu
 
 import (
+	"image/color"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -47,46 +49,63 @@ func clientEnviron(t hitchpost.Terminal, environ []string) []string {
 	return env
 }
 
+// ink writes text in one style. It is the sequence itself: a frame has hundreds of pieces, and lipgloss, which lays out
+// boxes, would take most of the time of a key press for them.
+type ink string
+
+// inked is the ink of the attributes and the colour; no colour where c is nil.
+func inked(c color.Color, attributes ...ansi.Attr) ink {
+	style := ansi.NewStyle(attributes...)
+	if c != nil {
+		style = style.ForegroundColor(c)
+	}
+	if len(style) == 0 {
+		return ""
+	}
+	return ink(style.String())
+}
+
+func (i ink) Render(s string) string {
+	if i == "" || s == "" {
+		return s
+	}
+	return string(i) + s + ansi.ResetStyle
+}
+
 // theme holds the styles. Colour only repeats what a word says. The background is not known, so no style sets one:
 // with 256 colours and more the hues have about the same contrast (4.5:1) to black and to white, with 16 they are the
 // person's own palette, whose bright black and white would vanish on some backgrounds.
 type theme struct {
-	name     lipgloss.Style // the product, titles
-	faint    lipgloss.Style // headings, ages, hints
-	selected lipgloss.Style
-	problem  lipgloss.Style
-	good     lipgloss.Style
-	key      lipgloss.Style
-	states   map[hitchpost.State]lipgloss.Style
+	name     ink // the product, titles
+	faint    ink // headings, ages, hints
+	selected ink
+	problem  ink
+	good     ink
+	key      ink
+	states   map[hitchpost.State]ink
 }
 
 func newTheme(p colorprofile.Profile) theme {
-	plain := lipgloss.NewStyle()
-	amber, red, green, blue, grey := plain, plain, plain, plain, plain
+	var amber, red, green, blue, grey color.Color
 	switch {
 	case p >= colorprofile.ANSI256:
-		amber = plain.Foreground(lipgloss.Color("#AD6800"))
-		red = plain.Foreground(lipgloss.Color("#DB3A34"))
-		green = plain.Foreground(lipgloss.Color("#27864A"))
-		blue = plain.Foreground(lipgloss.Color("#3478C6"))
-		grey = plain.Foreground(lipgloss.Color("#767676"))
+		amber, red, green = lipgloss.Color("#AD6800"), lipgloss.Color("#DB3A34"), lipgloss.Color("#27864A")
+		blue, grey = lipgloss.Color("#3478C6"), lipgloss.Color("#767676")
 	case p == colorprofile.ANSI:
-		amber = plain.Foreground(lipgloss.Yellow)
-		red = plain.Foreground(lipgloss.Red)
-		green = plain.Foreground(lipgloss.Green)
-		blue = plain.Foreground(lipgloss.Blue)
+		amber, red, green, blue = lipgloss.Yellow, lipgloss.Red, lipgloss.Green, lipgloss.Blue
 	}
 	return theme{
-		name: plain.Bold(true), faint: grey, selected: plain.Reverse(true), problem: red, good: green, key: plain.Bold(true),
-		states: map[hitchpost.State]lipgloss.Style{
-			hitchpost.WaitingForInput: amber.Bold(true),
-			hitchpost.Recoverable:     amber,
-			hitchpost.Failed:          red,
-			hitchpost.Running:         green,
-			hitchpost.Detached:        blue,
-			hitchpost.Starting:        grey,
-			hitchpost.Stopping:        grey,
-			hitchpost.Stopped:         grey,
+		name: inked(nil, ansi.AttrBold), key: inked(nil, ansi.AttrBold), selected: inked(nil, ansi.AttrReverse),
+		faint: inked(grey), problem: inked(red), good: inked(green),
+		states: map[hitchpost.State]ink{
+			hitchpost.WaitingForInput: inked(amber, ansi.AttrBold),
+			hitchpost.Recoverable:     inked(amber),
+			hitchpost.Failed:          inked(red),
+			hitchpost.Running:         inked(green),
+			hitchpost.Detached:        inked(blue),
+			hitchpost.Starting:        inked(grey),
+			hitchpost.Stopping:        inked(grey),
+			hitchpost.Stopped:         inked(grey),
 		},
 	}
 }

@@ -68,7 +68,7 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := team()
 	s = append(s, hitchpost.Session{Handle: "starting", State: hitchpost.Starting}, hitchpost.Session{Handle: "stopping", State: hitchpost.Stopping})
-	order(s, testNow)
+	s = order(s, testNow)
 	var got []string
 	for _, x := range s {
 		got = append(got, x.Handle)
