@@ -106,13 +106,15 @@ func (v *screen) start(c *ssh.Client, command string) error {
 }
 
 // watchSSH does the same with the ssh program on a pseudo-terminal.
-func (s *side) watchSSH(session string) (*screen, error) {
+func (s *side) watchSSH(ctx context.Context, session string) (*screen, error) {
 	cmd := s.ssh("-tt", s.attach(session))
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: cols, Rows: rows})
 	if err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	return &screen{Reader: f, Writer: f, buf: make([]byte, 64<<10), close: func() {
+		stop()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		_ = f.Close()

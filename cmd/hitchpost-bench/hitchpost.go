@@ -125,7 +125,7 @@ func postmaster(data string) []int {
 	return []int{pid}
 }
 
-// version is the first line that a program says about itself, on either stream.
+// version is the first line that a program says about itself, on either stream, up to a comma.
 func version(program string, args ...string) string {
 	out, err := exec.Command(program, args...).CombinedOutput()
 	var status *exec.ExitError
@@ -133,6 +133,7 @@ func version(program string, args ...string) string {
 		return "unknown version"
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
+	first, _, _ = strings.Cut(first, ",")
 	return strings.TrimSpace(first)
 }
 

@@ -26,13 +26,15 @@ func startMeter(s *side) meter { return meter{s, readLoad(s.front(), s.tmux())} 
 
 func (m meter) stop() usage { return readLoad(m.side.front(), m.side.tmux()).since(m.start) }
 
-// waitCalm returns when others leave the machine alone, or after limit.
-func waitCalm(ctx context.Context, limit time.Duration) {
-	for end := time.Now().Add(limit); time.Now().Before(end) && ctx.Err() == nil; {
+// waitCalm returns when others leave the machine alone, or after limit, and tells how long that took.
+func waitCalm(ctx context.Context, limit time.Duration) time.Duration {
+	began := time.Now()
+	for time.Since(began) < limit && ctx.Err() == nil {
 		start := readLoad(nil, nil)
 		pause(ctx, 300*time.Millisecond)
 		if u := readLoad(nil, nil).since(start); u.others < calm || math.IsNaN(u.others) {
-			return
+			break
 		}
 	}
+	return time.Since(began)
 }

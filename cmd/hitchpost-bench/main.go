@@ -27,14 +27,14 @@ func main() {
 type plan struct {
 	binary   string
 	rounds   int
-	connects int // connections a round and side
-	logins   int // the same with the real ssh client
-	keys     int // keys typed one after the other
-	paced    int // keys typed with a pause between them
-	lines    int // lines of bulk output
-	sessions int // sessions that `ls --json` lists
-	verbs    int // commands a round and side
-	quiet    time.Duration
+	connects int           // connections a round and side
+	logins   int           // the same with the real ssh client
+	keys     int           // keys typed one after the other
+	paced    int           // keys typed with a pause between them
+	lines    int           // lines of bulk output
+	sessions int           // sessions that `ls --json` lists
+	verbs    int           // commands a round and side
+	quiet    time.Duration // left of the wait for a calm machine
 	keep     bool
 }
 
@@ -45,7 +45,7 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 	flags.StringVar(&p.binary, "binary", "bin/hitchpost", "the program to measure")
 	flags.IntVar(&p.rounds, "rounds", 5, "rounds; the medians are theirs")
 	flags.IntVar(&p.sessions, "sessions", 200, "sessions that ls --json lists")
-	flags.DurationVar(&p.quiet, "quiet", 5*time.Second, "longest wait for a calm machine before a measurement")
+	flags.DurationVar(&p.quiet, "quiet", time.Minute, "how long to wait for a calm machine, in all")
 	flags.BoolVar(&p.keep, "keep", false, "leave the scratch folder with the logs")
 	if err := flags.Parse(args); err != nil {
 		return plan{}, err
@@ -96,23 +96,23 @@ func measure(ctx context.Context, p plan, progress func(string, ...any)) (*table
 	defer peer.stop()
 
 	t := newTable(ours, peer)
-	if err := rounds(ctx, p, t, attachMeasures(p), progress); err != nil {
+	if err := rounds(ctx, &p, t, attachMeasures(p), progress); err != nil {
 		return t, err
 	}
 	progress("starting %d sessions for ls --json", p.sessions)
 	if err := ours.fill(ctx, p.sessions); err != nil {
 		return t, err
 	}
-	return t, rounds(ctx, p, t, verbMeasures(p), progress)
+	return t, rounds(ctx, &p, t, verbMeasures(p), progress)
 }
 
 // rounds lets both sides take turns, the first of them another in each round.
-func rounds(ctx context.Context, p plan, t *table, measures []measurement, progress func(string, ...any)) error {
+func rounds(ctx context.Context, p *plan, t *table, measures []measurement, progress func(string, ...any)) error {
 	for round := range p.rounds {
 		for _, m := range measures {
 			for turn := range t.sides {
 				side := t.sides[(turn+round)%len(t.sides)]
-				waitCalm(ctx, p.quiet)
+				p.quiet -= waitCalm(ctx, p.quiet)
 				got, err := m.take(ctx, side)
 				if ctx.Err() != nil {
 					return context.Cause(ctx)

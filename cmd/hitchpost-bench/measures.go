@@ -66,7 +66,7 @@ func connect(ctx context.Context, s *side, n int) (turn, error) {
 
 // login is the same with the ssh program, its start included.
 func login(ctx context.Context, s *side, n int) (turn, error) {
-	took, used, err := first(ctx, s, n, func() (*screen, error) { return s.watchSSH("connect") })
+	took, used, err := first(ctx, s, n, func() (*screen, error) { return s.watchSSH(ctx, "connect") })
 	return turn{used: used, figures: []figure{
 		{name: "connect with the ssh program, ms p50", value: percentile(took, 50), aim: "0.10"},
 	}}, err
