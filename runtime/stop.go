@@ -88,14 +88,26 @@ func (s *Service) pane(ctx context.Context, id string) (tmux.Pane, error) {
 func (s *Service) carryOutStop(session hitchpost.Session, pane tmux.Pane, signal syscall.Signal, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(s.background, timeout)
 	defer cancel()
-	if err := s.signal(ctx, session, pane, signal); err != nil {
-		s.Log.Warn("signal not sent", "session", session.ID, "err", err)
-	}
-	if _, err := s.await(ctx, session, ended); err == nil || s.background.Err() != nil {
-		return // over, or the reconciler of the next service finishes it by the lease
+	for ctx.Err() == nil {
+		if err := s.signal(ctx, session, pane, signal); err != nil {
+			s.Log.Warn("signal not sent", "session", session.ID, "err", err)
+		}
+		pause, cancel := context.WithTimeout(ctx, hangUpAgain)
+		if signal != syscall.SIGHUP {
+			pause, cancel = context.WithCancel(ctx)
+		}
+		_, err := s.await(pause, session, ended)
+		cancel()
+		if err == nil || s.background.Err() != nil {
+			return // over, or the reconciler of the next service finishes it by the lease
+		}
 	}
 	s.finishStop(session, pane)
 }
+
+// hangUpAgain is the pause before HUP is sent again. A shell that gets it just before it waits for a key acts on it
+// only at the next key; other signals are sent once, since a second TERM often means more than the first.
+const hangUpAgain = time.Second
 
 // signalAgain is the pause before another try to signal a program that is not up yet.
 const signalAgain = 20 * time.Millisecond
