@@ -49,7 +49,7 @@ func (s *Server) cut(ctx context.Context, a Attach, c *parked) (replay, error) {
 	out, err := s.change(ctx, false, cutCommands(a, c, b)...)
 	var raw []byte
 	if a.ReplayLines != 0 {
-		raw, err = s.collect(ctx, b, err)
+		raw, out, err = s.collect(ctx, b, out, err)
 	}
 	if err != nil {
 		return r, err

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // Capture returns text of a session's pane, dead or alive, one line each, ended by LF. Empty lines at the end of the
@@ -24,8 +26,8 @@ func (s *Server) Capture(ctx context.Context, session string, c Capture) ([]byte
 	if c.History {
 		capture = append(capture, "-J", "-S", "-")
 	}
-	_, err := s.call(ctx, false, append([]command{capture}, b.save()...)...)
-	text, err := s.collect(ctx, b, err)
+	out, err := s.call(ctx, false, append([]command{capture}, b.save()...)...)
+	text, _, err := s.collect(ctx, b, out, err)
 	if err != nil {
 		return nil, told("capture the screen", gone(err))
 	}
@@ -67,27 +69,48 @@ func (s *Server) newBuffer() buffer {
 	return buffer{name: name, path: s.program.layout.buffer(name)}
 }
 
-// save writes the buffer to its file and removes it. The path is a format to tmux.
+const sizeMark = "buffer-size "
+
+// save tells the size of the buffer, writes it to its file and removes it. The path is a format to tmux.
 func (b buffer) save() []command {
-	return []command{{"save-buffer", "-b", b.name, literal(b.path)}, {"delete-buffer", "-b", b.name}}
+	return []command{
+		{"list-buffers", "-f", "#{==:#{buffer_name}," + b.name + "}", "-F", sizeMark + "#{buffer_size}"},
+		{"save-buffer", "-b", b.name, literal(b.path)},
+		{"delete-buffer", "-b", b.name},
+	}
 }
 
-// collect returns the text of the buffer and leaves neither the file nor the buffer behind. No file is no text. The
-// error is that of the call that saved it, or its own.
-func (s *Server) collect(ctx context.Context, b buffer, called error) ([]byte, error) {
-	text, err := os.ReadFile(b.path)
+// collect returns the text of a buffer that was saved, and what else the call said, and leaves neither the file nor
+// the buffer behind. No buffer is no text. tmux reports a disk that is full late and elsewhere, so the size is what
+// tells whether all came.
+func (s *Server) collect(ctx context.Context, b buffer, out string, called error) (text []byte, rest string, err error) {
+	text, err = os.ReadFile(b.path)
 	if rerr := os.Remove(b.path); err == nil {
 		err = rerr
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		text, err = nil, nil
+		err = nil
 	}
-	if called == nil {
-		return text, err
+	size := 0
+	for l := range strings.Lines(out) {
+		if n, ok := strings.CutPrefix(strings.TrimSpace(l), sizeMark); ok {
+			size, _ = strconv.Atoi(n) // 0 where it is no number, which is then not what came
+			continue
+		}
+		rest += l
+	}
+	switch {
+	case called != nil:
+		err = called
+	case err == nil && len(text) != size:
+		err = fmt.Errorf("a buffer of %d bytes came as %d", size, len(text))
+	}
+	if err == nil {
+		return text, rest, nil
 	}
 	var r refusal
-	if errors.As(called, &r) && !r.noTarget() { // such as a full disk: the rest of the turn was not done
+	if !errors.As(err, &r) || !r.noTarget() {
 		_, _ = s.call(ctx, false, command{"delete-buffer", "-b", b.name}) // the first error is the one to tell
 	}
-	return nil, called
+	return nil, rest, err
 }

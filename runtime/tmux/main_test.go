@@ -2,19 +2,26 @@ package tmux
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hitchpost/hitchpost"
 )
 
-// TestMain lets the test binary be the program in a pane: "print KIND COUNT PER-SECOND" writes numbered lines.
+// TestMain lets the test binary be the program in a pane: "print KIND COUNT PER-SECOND" writes numbered lines; and
+// another service: "serve DIR" opens the server and a view and waits to be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 5 && os.Args[1] == "print" {
 		printLines(os.Args[2], number(os.Args[3]), number(os.Args[4]))
 		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "serve" {
+		serveUntilKilled(os.Args[2])
 	}
 	os.Exit(m.Run())
 }
@@ -83,4 +90,24 @@ func styledLine(kind string, n int) string {
 		return "\x1b[38;5;200;7m" + text + "\x1b[0m"
 	}
 	return text
+}
+
+func serveUntilKilled(dir string) {
+	s, err := Open(context.Background(), Config{Dir: dir})
+	if err != nil {
+		panic(err)
+	}
+	if _, err := s.Start(context.Background(), Start{Session: "made", Command: []string{"sleep", "1000000"}}); err != nil {
+		panic(err)
+	}
+	v, err := s.Attach(context.Background(), Attach{Session: "made", Terminal: hitchpost.Terminal{Size: sizes[0]}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	for buf := make([]byte, 4096); ; {
+		if _, err := v.Read(buf); err != nil {
+			panic(err)
+		}
+	}
 }
