@@ -152,7 +152,7 @@ func TestPanicInAnActIsTold(t *testing.T) {
 	s := sit(t, f, nil)
 	s.hand.press("/train<enter>r")
 	s.see("something went wrong in the picker")
-	f.act = nil
+	f.set(func(f *fake) { f.act = nil })
 	s.hand.press("q")
 	if _, err := s.left(); err != nil {
 		t.Error(err)
@@ -208,4 +208,27 @@ func TestPreview(t *testing.T) {
 	if rest := s.hand.next(); rest != "" {
 		t.Errorf("the terminal answered %q", rest)
 	}
+}
+
+// TestNewSessionThatFails keeps the form, with what was typed, and shows why.
+func TestNewSessionThatFails(t *testing.T) {
+	t.Parallel()
+	f := newFake(team()...)
+	f.act = func(context.Context, string, string) (hitchpost.StartResult, error) {
+		return hitchpost.StartResult{}, hitchpost.Errorf(hitchpost.UsageError, "no directory %q", "/nowhere").Hinted("make it first")
+	}
+	s := sit(t, f, nil)
+	s.hand.press("n<up><ctrl-u>/nowhere<enter>")
+	s.see(`no directory "/nowhere": make it first`)
+	s.see("> directory  /nowhere")
+	f.set(func(f *fake) {
+		f.act = func(context.Context, string, string) (hitchpost.StartResult, error) {
+			return hitchpost.StartResult{
+				Session: hitchpost.Session{ID: "id-early", Handle: "short"}, Early: &hitchpost.Exit{Code: ptr(127)}, FirstLines: []string{"sh: not found"},
+			}, nil
+		}
+	})
+	s.hand.press("<enter>")
+	s.see("short ended at once: exit 127: sh: not found")
+	s.see("checkout-flow")
 }

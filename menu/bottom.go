@@ -113,13 +113,13 @@ func (m *model) applying() []key.Binding {
 	k := m.keys
 	switch m.mode {
 	case modeFilter:
-		return []key.Binding{renamed(k.attach, "keep"), renamed(k.cancel, "clear")}
+		return []key.Binding{renamed(k.attach, doesKeep), renamed(k.cancel, doesClear)}
 	case modeHelp:
-		return []key.Binding{bind("j k", "scroll", "j"), k.cancel}
+		return []key.Binding{bind("j k", doesScroll, "j"), k.cancel}
 	case modeAsk:
 		return m.answers()
 	case modeRename:
-		return []key.Binding{renamed(k.submit, "rename"), k.cancel}
+		return []key.Binding{renamed(k.submit, doesRename), k.cancel}
 	case modeForm:
 		return m.formKeys()
 	}
@@ -133,7 +133,7 @@ func (m *model) applying() []key.Binding {
 		}
 	}
 	if m.list.query != "" {
-		keys = append(keys, renamed(k.cancel, "clear"))
+		keys = append(keys, renamed(k.cancel, doesClear))
 	}
 	if m.mayDrive() && !away(m.status) {
 		keys = append(keys, m.acting(s, ok)...)
@@ -168,7 +168,7 @@ func (m *model) acting(s hitchpost.Session, ok bool) []key.Binding {
 func (m *model) answers() []key.Binding {
 	var keys []key.Binding
 	if m.asked.confirm {
-		return []key.Binding{renamed(m.keys.yes, m.asked.verbs[0]), renamed(m.keys.no, "no")}
+		return []key.Binding{renamed(m.keys.yes, m.asked.verbs[0]), renamed(m.keys.no, doesNo)}
 	}
 	for _, v := range m.asked.verbs {
 		if v == verbRestart {

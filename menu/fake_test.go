@@ -71,8 +71,11 @@ func (f *fake) Snapshot() ([]hitchpost.Session, hitchpost.Status) {
 func (f *fake) Watch(context.Context) <-chan struct{} { return f.changed }
 
 func (f *fake) do(ctx context.Context, verb, ref string) (hitchpost.StartResult, error) {
-	if f.act != nil {
-		return f.act(ctx, verb, ref)
+	f.mu.Lock()
+	act := f.act
+	f.mu.Unlock()
+	if act != nil {
+		return act(ctx, verb, ref)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -3,6 +3,7 @@ package menu
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,8 +110,8 @@ func TestAnySize(t *testing.T) {
 	modes := []string{"", "?", "/x", "/nothing<enter>", "x", "n", "n<tab> <tab>a", "R", "<enter>", "jjjj<enter>", "jjjc"}
 	for _, keys := range modes {
 		for _, f := range []*fake{newFake(team()...), newFake(hostile()...), newFake()} {
-			for cols := 1; cols <= 200; cols += 1 + cols/6 {
-				for _, rows := range []int{1, 2, 3, 5, 7, 8, 13, 14, 24} {
+			for _, cols := range []int{1, 2, 3, 7, 12, 13, 20, 28, 40, 61, 80, 120, 200} {
+				for _, rows := range []int{1, 2, 3, 5, 8, 14} {
 					m := still(t, f, hitchpost.Size{Cols: cols, Rows: rows}, nil)
 					m.typed(keys)
 					m.handle(captured{id: m.list.id, lines: screen([]byte(paneScreen)), err: nil})
@@ -124,5 +125,24 @@ func TestAnySize(t *testing.T) {
 	m.handle(tea.WindowSizeMsg{Width: 0, Height: 0})
 	if content, _ := m.frame(); content != "" {
 		t.Errorf("a frame of no size is %q", content)
+	}
+}
+
+// TestStyles holds the sequences of a frame, by what the client's terminal can show.
+func TestStyles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		term string
+		env  []string
+	}{
+		"truecolor": {"xterm-256color", []string{"COLORTERM=truecolor"}},
+		"16":        {"xterm", nil},
+		"none":      {"xterm-256color", []string{"COLORTERM=truecolor", "NO_COLOR=1"}},
+	} {
+		m := still(t, newFake(team()...), hitchpost.Size{Cols: 160, Rows: 20}, func(cfg *Config) { cfg.Terminal.Name, cfg.Environ = c.term, c.env })
+		m.handle(captured{id: m.list.id, lines: screen([]byte(paneScreen))})
+		m.complain("something went wrong: try again")
+		content, _ := m.frame()
+		golden(t, "styles-"+name, strings.ReplaceAll(content, "\x1b", "^["))
 	}
 }

@@ -29,7 +29,8 @@ func (l *list) put(sessions []hitchpost.Session, now time.Time) {
 			l.all = append(l.all, s)
 		}
 	}
-	l.sort(now)
+	l.all = order(l.all, now)
+	l.narrow()
 	l.natural = measure(l.all)
 	l.needed = 0
 	for _, s := range l.all {
@@ -37,12 +38,6 @@ func (l *list) put(sessions []hitchpost.Session, now time.Time) {
 			l.needed++
 		}
 	}
-}
-
-// sort puts the rows in order again; what is recent changes with the time alone.
-func (l *list) sort(now time.Time) {
-	l.all = order(l.all, now)
-	l.narrow()
 }
 
 // filter shows only the sessions that have every word of query in one of their properties.

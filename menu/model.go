@@ -84,6 +84,9 @@ func (m *model) Init() tea.Cmd {
 // follow waits for the next change of the list.
 func (m *model) follow() tea.Cmd {
 	return m.tasks.read(0, func(ctx context.Context) tea.Msg {
+		if !pause(ctx, followPause) {
+			return nil
+		}
 		select {
 		case _, ok := <-m.watch:
 			if !ok {
@@ -92,11 +95,7 @@ func (m *model) follow() tea.Cmd {
 		case <-ctx.Done():
 			return nil
 		}
-		s := m.take()
-		if !pause(ctx, followPause) {
-			return nil
-		}
-		return followed{s}
+		return followed{m.take()}
 	})
 }
 
@@ -181,8 +180,6 @@ func (m *model) tick() tea.Cmd {
 	if m.now.Sub(m.seen) >= rereadEvery {
 		m.seen = m.now
 		cmds = append(cmds, m.tasks.read(0, func(context.Context) tea.Msg { return m.take() }))
-	} else {
-		m.list.sort(m.now)
 	}
 	return tea.Batch(cmds...)
 }

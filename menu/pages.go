@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -38,7 +39,7 @@ func (m *model) formPage(w, n int) block {
 	m.formField(&b, formDir, wordFormDir, "", &f.dir, w)
 	for i, d := range f.found {
 		if room := n - len(b.lines) - 3; i >= room && i < len(f.found)-1 {
-			b.add(m.theme.faint.Render(fit(strings.Repeat(" ", formLabel)+plural(len(f.found)-i, "more"), w)))
+			b.add(m.theme.faint.Render(fit(strings.Repeat(" ", formLabel)+strconv.Itoa(len(f.found)-i)+wordMore, w)))
 			break
 		}
 		b.add(m.theme.faint.Render(fit(strings.Repeat(" ", formLabel)+cutLeft(clean(d), w-formLabel), w)))
@@ -92,7 +93,7 @@ func (m *model) formKeys() []key.Binding {
 	keys := []key.Binding{k.submit}
 	switch m.form.focus {
 	case formDir:
-		keys = append(keys, bind("↑ ↓", "move", "up"), k.complete)
+		keys = append(keys, bind("↑ ↓", doesMove, "up"), k.complete)
 	case formKind:
 		keys = append(keys, k.change, k.next)
 	default:

@@ -45,6 +45,36 @@ const (
 	wordWordsHint = "such as: make watch"
 )
 
+// What each key does, as help and footer say it.
+const (
+	doesUp        = "up"
+	doesDown      = "down"
+	doesAPageUp   = "a page up"
+	doesAPageDown = "a page down"
+	doesFirst     = "first"
+	doesLast      = "last"
+	doesAttach    = "attach"
+	doesNew       = "new"
+	doesRestart   = "restart"
+	doesStop      = "stop"
+	doesClose     = "close"
+	doesRename    = "rename"
+	doesFilter    = "filter"
+	doesHelp      = "help"
+	doesBack      = "back"
+	doesLeave     = "leave"
+	doesYes       = "yes"
+	doesNo        = "no"
+	doesStart     = "start"
+	doesNext      = "next"
+	doesComplete  = "complete"
+	doesChange    = "change"
+	doesKeep      = "keep"
+	doesClear     = "clear"
+	doesScroll    = "scroll"
+	doesMove      = "move"
+)
+
 // heading is the title of each column.
 func heading(c column) string {
 	return [columnCount]string{"HANDLE", "STATE", "KIND", "NODE", "REPO@BRANCH", "OUTPUT", "ATT", "TITLE"}[c]
@@ -277,7 +307,7 @@ const (
 	wordNoTitle    = "a session needs a title: type one"
 	wordNoneSuch   = "no directory starts like that: change it, or press enter to try it"
 	wordReadOnly   = "read-only"
-	wordHelpMore   = "j k scroll"
+	wordMore       = " more"
 	wordAttachRead = "attach, read-only"
 )
 
