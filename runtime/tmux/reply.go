@@ -36,7 +36,6 @@ type replies struct {
 	done    func(*reply)
 	event   func(name string)
 	current reply
-	long    bool // the rest of a line that was too long is being dropped
 }
 
 var errFlood = errors.New("tmux answered more than can be right")
