@@ -43,26 +43,23 @@ func (s *side) dial(ctx context.Context) (*ssh.Client, error) {
 	return ssh.NewClient(c, chans, reqs), nil
 }
 
-// exec runs a command without a terminal and returns its stdout.
-func (s *side) exec(ctx context.Context, command string) ([]byte, error) {
+// exec runs a command without a terminal.
+func (s *side) exec(ctx context.Context, command string) error {
 	c, err := s.dial(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = c.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	session, err := c.NewSession()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var said bytes.Buffer
-	session.Stderr = &said
-	out, err := session.Output(command)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", command, err, bytes.TrimSpace(said.Bytes()))
+	if out, err := session.CombinedOutput(command); err != nil {
+		return fmt.Errorf("%s: %w: %s", command, err, bytes.TrimSpace(out))
 	}
-	return out, nil
+	return nil
 }
 
 // screen is a terminal that shows a session.

@@ -32,7 +32,7 @@ func startHitchpost(ctx context.Context, binary string, s *scratch) (*side, erro
 	h := &side{name: "hitchpost", addr: addr, user: "bench", key: s.key, keyFile: s.keyFile, verb: "ls --json"}
 	h.version = version(binary, "version")
 	sock := tmuxSocket(binary, s, data)
-	h.tmux = func() []int { return tmuxPid(sock) }
+	h.tmux = func() []int { return tmuxPid(sock()) }
 	h.front = func() []int { return append([]int{pid}, postmaster(data)...) }
 	h.stop = func() {
 		stop()
@@ -40,12 +40,11 @@ func startHitchpost(ctx context.Context, binary string, s *scratch) (*side, erro
 	}
 	h.attach = func(session string) string { return "attach " + session }
 	h.open = func(ctx context.Context, session, script string) error {
-		_, err := h.exec(ctx, "new --title "+session+" -- sh -c "+quoted(script))
-		return err
+		return h.exec(ctx, "new --title "+session+" -- sh -c "+quoted(script))
 	}
 	h.end = func(session string) {
-		_, _ = h.exec(context.Background(), "stop --signal KILL "+session)
-		_, _ = h.exec(context.Background(), "close "+session)
+		ctx := context.WithoutCancel(ctx)
+		_ = errors.Join(h.exec(ctx, "stop --signal KILL "+session), h.exec(ctx, "close "+session))
 	}
 	err = eventually(ctx, 60*time.Second, "line `listening` in the log", func() bool {
 		text, err := os.ReadFile(log)
@@ -98,8 +97,8 @@ func tmuxSocket(binary string, s *scratch, data string) func() string {
 	}
 }
 
-func tmuxPid(sock func() string) []int {
-	out, err := exec.Command("tmux", "-S", sock(), "display-message", "-p", "#{pid}").Output()
+func tmuxPid(sock string) []int {
+	out, err := exec.Command("tmux", "-S", sock, "display-message", "-p", "#{pid}").Output()
 	if err != nil {
 		return nil
 	}

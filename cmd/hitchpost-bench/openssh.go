@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -36,31 +37,21 @@ func startOpenSSH(ctx context.Context, s *scratch) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock := func() string { return filepath.Join(s.dir, "tmux.sock") }
+	tmux := plainTmux{sock: filepath.Join(s.dir, "tmux.sock"), env: s.environ()}
 	o := &side{name: "openssh", addr: addr, user: me.Username, key: s.key, keyFile: s.keyFile, verb: "true"}
 	o.version = version("ssh", "-V")
 	o.front = func() []int { return []int{pid} }
-	o.tmux = func() []int { return tmuxPid(sock) }
-	tmux := func(ctx context.Context, args ...string) error {
-		cmd := exec.CommandContext(ctx, "tmux", append([]string{"-S", sock(), "-f", "/dev/null"}, args...)...)
-		cmd.Env = s.environ()
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
-		}
-		return nil
-	}
+	o.tmux = func() []int { return tmuxPid(tmux.sock) }
 	o.stop = func() {
 		stop()
-		_ = tmux(context.Background(), "kill-server")
+		_ = tmux.do("kill-server")
 	}
-	o.attach = func(session string) string { return "exec tmux -S " + sock() + " attach -t =" + session }
-	o.open = func(ctx context.Context, session, script string) error {
-		return tmux(ctx, "new-session", "-d", "-s", session, "-x", fmt.Sprint(cols), "-y", fmt.Sprint(rows), "exec sh -c "+quoted(script))
-	}
-	o.end = func(session string) { _ = tmux(context.Background(), "kill-session", "-t", "="+session) }
+	o.attach = func(session string) string { return "exec tmux -S " + tmux.sock + " attach -t =" + session }
+	o.open = func(_ context.Context, session, script string) error { return tmux.open(session, script) }
+	o.end = func(session string) { _ = tmux.do("kill-session", "-t", "="+session) }
 
 	// A session of its own keeps the tmux server alive, whose options could not be set before it runs.
-	err = tmux(ctx, "new-session", "-d", "-s", "keep", "exec sleep 1000000", ";", "set-option", "-g", "history-limit", "50000")
+	err = tmux.do("new-session", "-d", "-s", "keep", "exec sleep 1000000", ";", "set-option", "-g", "history-limit", "50000")
 	if err == nil {
 		err = eventually(ctx, 20*time.Second, "answer from sshd", func() bool {
 			c, err := net.DialTimeout("tcp", addr, time.Second)
@@ -71,13 +62,33 @@ func startOpenSSH(ctx context.Context, s *scratch) (*side, error) {
 		})
 	}
 	if err == nil {
-		_, err = o.exec(ctx, "true")
+		err = o.exec(ctx, "true")
 	}
 	if err != nil {
 		o.stop()
 		return nil, fmt.Errorf("%w\n%s", err, lastLines(log))
 	}
 	return o, nil
+}
+
+// plainTmux is a tmux server as people have it.
+type plainTmux struct {
+	sock string
+	env  []string
+}
+
+func (t plainTmux) do(args ...string) error {
+	cmd := exec.Command("tmux", append([]string{"-S", t.sock, "-f", "/dev/null"}, args...)...)
+	cmd.Env = t.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("tmux %s: %w: %s", args[0], err, out)
+	}
+	return nil
+}
+
+func (t plainTmux) open(session, script string) error {
+	size := []string{"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows)}
+	return t.do(append(append([]string{"new-session", "-d", "-s", session}, size...), "exec sh -c "+quoted(script))...)
 }
 
 // sshdConfig writes the configuration and what it needs.
