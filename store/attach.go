@@ -30,7 +30,8 @@ func (s *Store) Attach(ctx context.Context, a Attachment) (attached hitchpost.Se
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `update terminal_sessions set last_attached_at = $2 where id = $1`, a.Session, now); err != nil {
+		_, err = tx.Exec(ctx, `update terminal_sessions set last_attached_at = $2 where id = $1`, a.Session, now)
+		if err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `update terminal_keys set last_session = $2 where fingerprint = $1`, a.Fingerprint,

@@ -116,7 +116,8 @@ func TestClientSession(t *testing.T) {
 	one, two := b.live(t, "one"), b.live(t, "two")
 	for _, s := range []hitchpost.Session{one, two} {
 		id := newID()
-		if _, err := b.Attach(t.Context(), store.Attachment{ID: id, Session: s.ID, Node: b.node.ID, Client: "laptop"}); err != nil {
+		_, err := b.Attach(t.Context(), store.Attachment{ID: id, Session: s.ID, Node: b.node.ID, Client: "laptop"})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Detach(t.Context(), id); err != nil {

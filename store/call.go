@@ -44,7 +44,7 @@ func (s *Store) once(ctx context.Context, f func(context.Context, *pgxpool.Conn)
 	if code(err) == readOnlyTransaction {
 		// The server was demoted or switched. Its connections look healthy and would fail every write from now on, so
 		// this one goes and so does the rest of the pool; new ones are made only to a server that takes writes.
-		closeNow(c.Conn())
+		closeNow(ctx, c.Conn())
 		s.pool.Reset()
 	}
 	return err
@@ -79,9 +79,9 @@ func code(err error) string {
 	return ""
 }
 
-// closeNow closes c without waiting for a server that may be gone.
-func closeNow(c *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+// closeNow closes c, also when ctx has ended, without waiting long for a server that may be gone.
+func closeNow(ctx context.Context, c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = c.Close(ctx)
 }

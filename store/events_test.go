@@ -38,7 +38,8 @@ func TestAppendEvent(t *testing.T) {
 	s := b.live(t, "work")
 	e, err := b.AppendEvent(t.Context(), hitchpost.Event{SessionID: s.ID, Kind: "noted"},
 		store.By{Actor: "ann", Reason: "it's \x00"})
-	if err != nil || e.ID == 0 || e.At.IsZero() || e.Actor != "ann" || e.Source != hitchpost.FromPerson || e.Reason != "it's \uFFFD" {
+	if err != nil || e.ID == 0 || e.At.IsZero() || e.Actor != "ann" || e.Source != hitchpost.FromPerson ||
+		e.Reason != "it's \uFFFD" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	_, err = b.AppendEvent(t.Context(), hitchpost.Event{SessionID: s.ID, Kind: string(hitchpost.ChangeClosed)}, store.By{})

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"net"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -31,15 +32,28 @@ func fault(op string, err error) error {
 	}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
-		// Dialing, TLS, a broken connection. The text of it names hosts and belongs into the log.
-		return &hitchpost.Error{Kind: hitchpost.UnavailableError, Message: "could not " + op + ": the database is away",
-			Hint: "try again", Cause: err}
+		return &hitchpost.Error{Kind: hitchpost.UnavailableError, Message: "could not " + op + ": the database is away" +
+			network(err), Hint: "try again", Cause: err}
 	}
 	if f, ok := byConstraint(pg.ConstraintName); ok {
 		return &hitchpost.Error{Kind: f.kind, Message: f.message, Hint: f.hint, Cause: err}
 	}
 	f := byCode(pg)
 	return &hitchpost.Error{Kind: f.kind, Message: "could not " + op + ": " + f.message, Hint: f.hint, Cause: err}
+}
+
+// network is the innermost of what went wrong while dialing or talking, in brackets. What is around it names hosts and
+// accounts, which are not everybody's business.
+func network(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return " (" + dns.Err + ")"
+	case errors.As(err, &op):
+		return " (" + op.Err.Error() + ")"
+	}
+	return ""
 }
 
 // constraint is the name of the constraint that refused a row, empty for other errors and nil.

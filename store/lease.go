@@ -38,7 +38,7 @@ func (s *Store) Lease(ctx context.Context, name string) (*Lease, error) {
 		err = hitchpost.Errorf(hitchpost.ConflictError, "another service holds the lease %q", name)
 	}
 	if err != nil {
-		closeNow(conn)
+		closeNow(ctx, conn)
 		return nil, fault(op, err)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -50,7 +50,7 @@ func (s *Store) Lease(ctx context.Context, name string) (*Lease, error) {
 // hold watches over the connection, and ends with it or when the lease is released.
 func (l *Lease) hold(ctx context.Context, s *Store, conn *pgx.Conn) {
 	defer close(l.lost)
-	defer closeNow(conn) // which gives the lock back
+	defer closeNow(ctx, conn) // which gives the lock back
 	for {
 		// Nothing is sent on this connection, so waiting for it returns at once when it breaks.
 		quiet, cancel := context.WithTimeout(ctx, leaseLook)

@@ -45,7 +45,7 @@ func (s *Store) Listen(ctx context.Context, fn func(Notice)) error {
 		}
 		s.log.Warn("no notifications from the database", "err", err)
 		// With jitter, so that the services of one database do not come back all at once.
-		t := time.NewTimer(wait/2 + rand.N(wait/2))
+		t := time.NewTimer(wait/2 + rand.N(wait/2)) //nolint:gosec // G404: no secret is made
 		select {
 		case <-ctx.Done():
 			t.Stop()
@@ -62,7 +62,7 @@ func (s *Store) listenOnce(ctx context.Context, fn func(Notice)) error {
 	if err != nil {
 		return err
 	}
-	defer closeNow(conn)
+	defer closeNow(ctx, conn)
 	if err := s.short(ctx, func(ctx context.Context) error {
 		_, err := conn.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize())
 		return err

@@ -33,7 +33,7 @@ func (s *Store) migrate(ctx context.Context, extra []*migrate.Migration) error {
 	if err != nil {
 		return fault(op, err)
 	}
-	defer closeNow(conn)
+	defer closeNow(ctx, conn)
 	if err := suits(ctx, conn); err != nil {
 		return fault(op, causeOf(ctx, err))
 	}

@@ -53,7 +53,8 @@ func TestServerTurnsReadOnlyAndBack(t *testing.T) {
 	var left int
 	admin := conn(t, c.URL())
 	eventually(t, "no connection of the pool is left", func() bool {
-		err := admin.QueryRow(t.Context(), `select count(*) from pg_stat_activity where application_name = 'hitchpost'`).Scan(&left)
+		err := admin.QueryRow(t.Context(), `select count(*) from pg_stat_activity
+			where application_name = 'hitchpost'`).Scan(&left)
 		return err == nil && left == 0
 	})
 
@@ -86,7 +87,7 @@ func TestServerHangs(t *testing.T) {
 		case 1:
 			return b.Change(t.Context(), s.ID, store.Transition{Change: hitchpost.ChangeStopAsked})
 		case 2:
-			_, err := b.Store.Lease(t.Context(), "other")
+			_, err := b.Lease(t.Context(), "other")
 			return s, err
 		default:
 			return s, b.Ping(t.Context())
@@ -109,7 +110,8 @@ func TestServerHangs(t *testing.T) {
 	}
 	eventually(t, "it answers again", func() bool { return b.Ping(t.Context()) == nil })
 	// What was given up is rolled back and holds no lock. A commit on its way may have been made.
-	if now, err := b.Session(t.Context(), s.ID); err != nil || now.State != hitchpost.Detached && now.State != hitchpost.Stopping {
+	now, err := b.Session(t.Context(), s.ID)
+	if err != nil || now.State != hitchpost.Detached && now.State != hitchpost.Stopping {
 		t.Errorf("%+v, %v", now, err)
 	}
 	eventually(t, "the session can be written", func() bool {

@@ -11,7 +11,7 @@ import (
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	make := func(id, title string) hitchpost.Session {
+	add := func(id, title string) hitchpost.Session {
 		s := b.fresh(title)
 		s.ID = id
 		made, err := b.Create(t.Context(), s, store.By{})
@@ -20,9 +20,9 @@ func TestResolve(t *testing.T) {
 		}
 		return b.change(t, made.ID, hitchpost.ChangeStarted)
 	}
-	one := make("0190aaaa-0000-7000-8000-000000000001", "one")
-	two := make("0190aaaa-0000-7000-8000-000000000012", "two")
-	old := make("0190bbbb-0000-7000-8000-000000000003", "old")
+	one := add("0190aaaa-0000-7000-8000-000000000001", "one")
+	two := add("0190aaaa-0000-7000-8000-000000000012", "two")
+	old := add("0190bbbb-0000-7000-8000-000000000003", "old")
 	b.change(t, old.ID, hitchpost.ChangeLost)
 	b.change(t, old.ID, hitchpost.ChangeClosed)
 	for ref, want := range map[string]string{

@@ -128,7 +128,8 @@ func TestRename(t *testing.T) {
 	b := newBox(t)
 	b.create(t, "one")
 	s := b.create(t, "two")
-	for _, c := range []struct{ title, handle string }{{"Two!", "two"}, {"one", "one-2"}, {"ONE", "one-2"}, {"whoami", "s-whoami"}} {
+	for _, c := range []struct{ title, handle string }{{"Two!", "two"}, {"one", "one-2"}, {"ONE", "one-2"},
+		{"whoami", "s-whoami"}} {
 		got, err := b.Rename(t.Context(), s.ID, c.title, store.By{Actor: "ann"})
 		if err != nil || got.Title != c.title || got.Handle != c.handle {
 			t.Errorf("%q: %q, handle %s, %v; want %s", c.title, got.Title, got.Handle, err, c.handle)

@@ -54,10 +54,27 @@ func prepare(c *pgx.ConnConfig) {
 	c.ConnectTimeout = Deadline
 	// Of several hosts the one that takes writes, and none of them while there is none: a server that was demoted
 	// answers pings all the same.
-	c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	c.ValidateConnect = takesWrites
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "hitchpost"
 	}
+}
+
+// takesWrites is target_session_attrs=read-write, with an error that tells a server that takes no writes from others.
+func takesWrites(ctx context.Context, c *pgconn.PgConn) error {
+	results, err := c.Exec(ctx, "show transaction_read_only").ReadAll()
+	if err == nil && len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == "off" {
+		return nil
+	}
+	if err == nil {
+		err = errReadOnly()
+	}
+	return err
+}
+
+// errReadOnly is the error that a write to a server that takes none would have given, so that both are handled alike.
+func errReadOnly() error {
+	return &pgconn.PgError{Severity: "ERROR", Code: readOnlyTransaction, Message: "the server takes no writes"}
 }
 
 // limit bounds what a connection may leave behind on the server when its call has given up or its process was stopped:
@@ -81,8 +98,8 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return c, nil
 }
 
-// Close ends every connection. It waits for calls under way, which take no longer than Deadline. Leases and Listen
-// have connections of their own, and end by their own means.
+// Close ends every connection. It waits for calls under way, and up to 15 s for the connections of a server that hangs.
+// Leases and Listen have connections of their own, and end by their own means.
 func (s *Store) Close() { s.pool.Close() }
 
 // Ping is nil while the database answers and takes writes.
@@ -92,15 +109,14 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// writable asks whether the server behind q takes writes. One that does not is told by the error that a write to it
-// would have given, so that both are handled in one place.
+// writable is nil where the server behind q takes writes.
 func writable(ctx context.Context, q querier) error {
 	var readOnly bool
 	if err := q.QueryRow(ctx, `select current_setting('transaction_read_only')::boolean`).Scan(&readOnly); err != nil {
 		return err
 	}
 	if readOnly {
-		return &pgconn.PgError{Severity: "ERROR", Code: readOnlyTransaction, Message: "the server takes no writes"}
+		return errReadOnly()
 	}
 	return nil
 }

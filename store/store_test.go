@@ -57,7 +57,10 @@ func open(t *testing.T, url string) *store.Store {
 }
 
 // logger writes to the output of the test.
-func logger(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+func logger(t *testing.T) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
+}
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 

@@ -80,11 +80,11 @@ func installed(ctx context.Context) []Binaries {
 	var found []Binaries
 	seen := map[string]bool{}
 	for _, dir := range binaryDirs(ctx) {
-		real, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
-		if err != nil || seen[real] {
+		resolved, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
+		if err != nil || seen[resolved] {
 			continue
 		}
-		seen[real] = true
+		seen[resolved] = true
 		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 			continue // a client-only installation
 		}

@@ -191,7 +191,7 @@ func TestAccount(t *testing.T) {
 		}
 	}
 	for path, uid := range map[string]uint32{dir: uint32(os.Geteuid()), filepath.Join(dir, "pg_ident.conf"): uint32(os.Geteuid()),
-		filepath.Join(dir, "data"): want.Uid, c.SocketDir(): want.Uid, filepath.Join("/proc", fmt.Sprint(pidOf(t, dir))): want.Uid} {
+		filepath.Join(dir, "data"): want.Uid, c.SocketDir(): want.Uid, fmt.Sprintf("/proc/%d", pidOf(t, dir)): want.Uid} {
 		info, err := os.Stat(path)
 		if strings.HasPrefix(path, "/proc") && errors.Is(err, fs.ErrNotExist) {
 			continue // a system without /proc
@@ -234,7 +234,7 @@ func newUser(t *testing.T, dir string) *user {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Cmd.Start(); err != nil {
+	if err := u.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

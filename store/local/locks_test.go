@@ -58,7 +58,8 @@ func TestStaleLocks(t *testing.T) {
 	for name, pid := range map[string]int{"process": bystander(t, dir), "server": neighbourPid, "own": os.Getpid(), "init": 1} {
 		t.Run(name, func(t *testing.T) {
 			text := fmt.Sprintf("%d\n%s", pid, rest)
-			for _, path := range []string{filepath.Join(dir, "data", "postmaster.pid"), filepath.Join(socket, ".s.PGSQL.5432.lock")} {
+			for _, path := range []string{filepath.Join(dir, "data", "postmaster.pid"),
+				filepath.Join(socket, ".s.PGSQL.5432.lock")} {
 				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func readPostmaster(data string) (*postmaster, error) {
 // living is the server that runs on data; nil when none does. A lock that a crash left behind may bear the number of a
 // process that is something else by now, so the number alone proves nothing: a process of PostgreSQL works in its data
 // directory all its life, and that is asked for.
-func living(ctx context.Context, data string) (*postmaster, error) {
+func (a account) living(ctx context.Context, data string) (*postmaster, error) {
 	p, err := readPostmaster(data)
 	if err != nil || p == nil || p.pid <= 0 {
 		return nil, err
@@ -58,7 +59,7 @@ func living(ctx context.Context, data string) (*postmaster, error) {
 	if err != nil {
 		return nil, err
 	}
-	works, err := worksIn(ctx, int32(p.pid), at)
+	works, err := a.worksIn(ctx, int32(p.pid), at)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether process %d is the PostgreSQL server on %s: %w", p.pid, data, err)
 	}
@@ -69,7 +70,7 @@ func living(ctx context.Context, data string) (*postmaster, error) {
 }
 
 // stragglers lists the processes of PostgreSQL that work in data, the server or what a killed one left.
-func stragglers(ctx context.Context, data string) ([]int32, error) {
+func (a account) stragglers(ctx context.Context, data string) ([]int32, error) {
 	at, err := os.Stat(data)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func stragglers(ctx context.Context, data string) ([]int32, error) {
 	}
 	var found []int32
 	for _, pid := range pids {
-		works, err := worksIn(ctx, pid, at)
+		works, err := a.worksIn(ctx, pid, at)
 		if err != nil {
 			return nil, fmt.Errorf("find out whether process %d is a PostgreSQL server: %w", pid, err)
 		}
@@ -92,9 +93,8 @@ func stragglers(ctx context.Context, data string) ([]int32, error) {
 }
 
 // worksIn reports whether process pid is one of PostgreSQL whose working directory is at. A process that has ended, or
-// is a zombie, works nowhere. Of a process that cannot be looked into, another account's is not ours, and what is left
-// is an error: it might be.
-func worksIn(ctx context.Context, pid int32, at fs.FileInfo) (bool, error) {
+// is a zombie, works nowhere. One that cannot be looked into, though it might be ours, is an error.
+func (a account) worksIn(ctx context.Context, pid int32, at fs.FileInfo) (bool, error) {
 	p, err := process.NewProcessWithContext(ctx, pid)
 	if errors.Is(err, process.ErrorProcessNotRunning) {
 		return false, nil
@@ -104,37 +104,49 @@ func worksIn(ctx context.Context, pid int32, at fs.FileInfo) (bool, error) {
 	}
 	name, err := p.NameWithContext(ctx)
 	if err != nil {
-		return false, unlessGone(ctx, pid, err)
+		return false, unlessGone(ctx, p, err)
 	}
-	if !strings.HasPrefix(name, "postgres") && !strings.HasPrefix(name, "postmaster") {
-		return false, nil
-	}
-	if status, err := p.StatusWithContext(ctx); err == nil && len(status) > 0 && status[0] == process.Zombie {
+	if !strings.HasPrefix(name, "postgres") && !strings.HasPrefix(name, "postmaster") || zombie(ctx, p) {
 		return false, nil
 	}
 	cwd, err := p.CwdWithContext(ctx)
 	if errors.Is(err, fs.ErrPermission) {
-		// Ours runs as this account, or this process is root and may look at any.
-		return false, nil
+		cwd, err = a.cwdOf(ctx, p)
 	}
 	if err != nil {
-		return false, unlessGone(ctx, pid, err)
+		return false, unlessGone(ctx, p, err)
 	}
 	info, err := os.Stat(cwd)
+	// One that cannot be found is not the directory at, which was just seen.
+	return err == nil && os.SameFile(info, at), nil
+}
+
+// cwdOf is the working directory of a process that this one may not look into; empty for one of an account that the
+// server does not run as. The account itself may look: in most containers root may not, without CAP_SYS_PTRACE (proc(5)).
+func (a account) cwdOf(ctx context.Context, p *process.Process) (string, error) {
+	uids, err := p.UidsWithContext(ctx)
 	if err != nil {
-		return false, nil // deleted under it, or not ours to see: not the directory at, which was just seen
+		return "", err
 	}
-	return os.SameFile(info, at), nil
+	if len(uids) > 1 && uids[1] != uint32(a.uid) {
+		return "", nil
+	}
+	cmd := exec.CommandContext(ctx, "readlink", fmt.Sprintf("/proc/%d/cwd", p.Pid))
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", environment(), a.attributes()
+	out, err := cmd.Output()
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // unlessGone is err, or nil where the reason is that the process ended meanwhile.
-func unlessGone(ctx context.Context, pid int32, err error) error {
-	if exists, lookErr := process.PidExistsWithContext(ctx, pid); lookErr == nil && !exists {
-		return nil
-	}
-	// Linux has the directory of a zombie still, but nothing in it can be read.
-	if errors.Is(err, fs.ErrNotExist) {
+func unlessGone(ctx context.Context, p *process.Process, err error) error {
+	exists, lookErr := process.PidExistsWithContext(ctx, p.Pid)
+	if lookErr == nil && !exists || zombie(ctx, p) {
 		return nil
 	}
 	return err
+}
+
+func zombie(ctx context.Context, p *process.Process) bool {
+	status, err := p.StatusWithContext(ctx)
+	return err == nil && len(status) > 0 && status[0] == process.Zombie
 }

@@ -30,7 +30,7 @@ const (
 // up brings the server to life; the start lock is held.
 func (c *Cluster) up(ctx context.Context) error {
 	for {
-		found, err := living(ctx, c.data)
+		found, err := c.account.living(ctx, c.data)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (c *Cluster) takeUp(ctx context.Context, found *postmaster) error {
 		}
 	}
 	err := c.await(ctx, func() bool {
-		now, err := living(ctx, c.data)
+		now, err := c.account.living(ctx, c.data)
 		if now != nil && c.socket == "" {
 			c.socket = now.socket
 		}
@@ -136,7 +136,7 @@ func (c *Cluster) start(ctx context.Context) error {
 // a killed server take a moment to notice, and one whose lock was taken away stops within a minute.
 func (c *Cluster) clearLeftovers(ctx context.Context) error {
 	for {
-		left, err := stragglers(ctx, c.data)
+		left, err := c.account.stragglers(ctx, c.data)
 		if err != nil {
 			return err
 		}
@@ -257,8 +257,8 @@ func sameFile(a, b string) bool {
 func (c *Cluster) down(ctx context.Context) error {
 	// The end of ctx is no reason to leave the server behind.
 	lasting := context.WithoutCancel(ctx)
-	pid := 0
-	switch p, err := living(lasting, c.data); {
+	var pid int
+	switch p, err := c.account.living(lasting, c.data); {
 	case err != nil:
 		return err
 	case p != nil:
@@ -302,7 +302,7 @@ func (c *Cluster) gone(ctx context.Context, pid int) error {
 		return err
 	}
 	for {
-		works, err := worksIn(context.WithoutCancel(ctx), int32(pid), at)
+		works, err := c.account.worksIn(context.WithoutCancel(ctx), int32(pid), at)
 		if err != nil || !works {
 			return err
 		}

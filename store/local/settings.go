@@ -40,15 +40,16 @@ log_timezone = UTC
 timezone = UTC
 `
 
-// volatile is for throw-away clusters of tests.
+// volatile is for throw-away clusters of tests, of which many share one.
 const volatile = `fsync = off
 synchronous_commit = off
 full_page_writes = off
 autovacuum = off
+max_connections = 500
 `
 
 const hba = `# Only the accounts of pg_ident.conf, known by the kernel.
-local all all peer map=hitchpost
+local all ` + role + ` peer map=hitchpost
 `
 
 // configure writes the settings into dir.

@@ -28,15 +28,15 @@ type Cluster struct {
 }
 
 // NewCluster is a cluster for this test alone, which may stop, suspend and reconfigure it. Its database has no schema.
-func NewCluster(t testing.TB) *Cluster {
-	t.Helper()
+func NewCluster(tb testing.TB) *Cluster {
+	tb.Helper()
 	c, err := newCluster()
 	if err != nil {
-		t.Fatalf("no PostgreSQL for tests: %v", err)
+		tb.Fatalf("no PostgreSQL for tests: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := c.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return c
@@ -130,10 +130,10 @@ func children(pid int) ([]int, error) {
 }
 
 // Exec runs a statement in the cluster's own database.
-func (c *Cluster) Exec(t testing.TB, sql string) {
-	t.Helper()
+func (c *Cluster) Exec(tb testing.TB, sql string) {
+	tb.Helper()
 	if err := c.exec(sql); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

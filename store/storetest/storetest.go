@@ -48,33 +48,33 @@ func Main(m *testing.M) int {
 }
 
 // URL is the URL of a fresh database with the current schema, which goes when the test ends.
-func URL(t testing.TB) string {
-	t.Helper()
-	return fresh(t, template)
+func URL(tb testing.TB) string {
+	tb.Helper()
+	return fresh(tb, template)
 }
 
 // Empty is the URL of a fresh database without any schema, which goes when the test ends.
-func Empty(t testing.TB) string {
-	t.Helper()
-	return fresh(t, "template1")
+func Empty(tb testing.TB) string {
+	tb.Helper()
+	return fresh(tb, "template1")
 }
 
-func fresh(t testing.TB, from string) string {
-	t.Helper()
+func fresh(tb testing.TB, from string) string {
+	tb.Helper()
 	shared.once.Do(func() { shared.cluster, shared.err = begin() })
 	if shared.err != nil {
-		t.Fatalf("no PostgreSQL for tests: %v", shared.err)
+		tb.Fatalf("no PostgreSQL for tests: %v", shared.err)
 	}
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	shared.next++
 	name := fmt.Sprintf("test_%d", shared.next)
 	if err := shared.cluster.exec(fmt.Sprintf("create database %s template %s", name, from)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := shared.cluster.exec("drop database " + name + " with (force)"); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return shared.cluster.url(name)

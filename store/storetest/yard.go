@@ -19,15 +19,15 @@ type yard struct {
 
 // Dir is a directory for a cluster, as for local.Config, that is not made yet. When the test ends, or the test binary
 // is killed, the server on it is killed and all of it removed.
-func Dir(t testing.TB) string {
-	t.Helper()
+func Dir(tb testing.TB) string {
+	tb.Helper()
 	y, err := newYard()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := y.close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return y.Dir()
@@ -40,7 +40,8 @@ func newYard() (*yard, error) {
 		return nil, err
 	}
 	y := &yard{dir: dir}
-	if err := errors.Join(os.Chmod(dir, 0o711), y.watch()); err != nil {
+	const mode = 0o711 // the account that PostgreSQL runs as passes through
+	if err := errors.Join(os.Chmod(dir, mode), y.watch()); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return y, nil
