@@ -90,7 +90,7 @@ func cutCommands(a Attach, c *parked, b buffer) []command {
 	}
 	cmds = append(cmds, command{"switch-client", "-E", "-c", c.TTY(), "-t", at})
 	if !a.ReadOnly {
-		cmds = append(cmds, command{"set-option", "-uw", "-t", at, "window-size"})
+		cmds = append(cmds, latest(at))
 	}
 	if save != "" {
 		cmds = append(cmds, command{"if-shell", "-F", "-t", at, "#{history_size}", save})

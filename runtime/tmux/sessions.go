@@ -41,6 +41,7 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 		set(optionRun, strconv.Itoa(st.Run)),
 		set(optionRecord, base64.StdEncoding.EncodeToString(st.Record)),
 		set(optionTitle, printable(st.Title)),
+		latest(at),
 		// -F: the one value that is a format, and it is ours.
 		command{"set-option", "-F", "-t", at, optionPane, "#{pane_id}"},
 		command{"list-panes", "-s", "-t", at, "-F", paneFormat},
@@ -57,6 +58,9 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 	}
 	return panes[0], nil
 }
+
+// latest gives the window of a session the size of the client used last.
+func latest(at string) command { return command{"set-option", "-w", "-t", at, "window-size", "latest"} }
 
 // words are the words of a pane's command. tmux hands a single word to a shell; two or more it runs as they are.
 func words(argv []string) []string {

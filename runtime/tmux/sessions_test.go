@@ -120,6 +120,26 @@ func TestBigRecord(t *testing.T) {
 	}
 }
 
+// A program finds the size that was asked for from its first moment, whoever else is attached.
+func TestStartHasItsSize(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	start(t, s, "other", sizes[0], "sleep", "1000000")
+	attach(t, s, Attach{Session: "other", Terminal: terminal(hitchpost.Size{Cols: 90, Rows: 33})})
+	for i, size := range sizes {
+		eventually(t, "clients are parked", func() bool {
+			s.park.mu.Lock()
+			defer s.park.mu.Unlock()
+			return len(s.park.ready) == spares
+		})
+		id := fmt.Sprintf("sized-%d", i)
+		if p := start(t, s, id, size, sh("stty size; exec cat")...); p.Size != size {
+			t.Errorf("%v instead of %v", p.Size, size)
+		}
+		waitFor(t, s, id, fmt.Sprintf("%d %d", size.Rows, size.Cols))
+	}
+}
+
 func TestDuplicateIsConflict(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
