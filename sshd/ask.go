@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// ask writes a line and waits for one of the keys in choices. It returns 'q' for Ctrl-C and Ctrl-D, and 0 where no
+// ask writes a line and waits for one of the keys in choices. What was typed before the line was meant for the session
+// that has ended, and is no answer: a restart must be asked for. It returns 'q' for Ctrl-C and Ctrl-D, and 0 where no
 // person is there: the input has ended, the time for an answer is over, or ctx has ended. With no choices, and for
 // keys that are none of them where only one is offered, any key is an answer: it is returned as 'q'.
 func (s *session) ask(ctx context.Context, line, choices string) byte {
 	s.farewell(line)
+	s.in.forget()
 	in := s.in.open()
 	defer s.in.pause()
 	late := time.AfterFunc(s.conn.srv.cfg.Limits.Prompt, in.Interrupt)

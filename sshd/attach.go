@@ -28,7 +28,7 @@ type attachment struct {
 // error it has not begun; else the terminal is left as the session's programs made it.
 func (s *session) view(ctx context.Context, req hitchpost.AttachRequest) (hitchpost.AttachEnd, error) {
 	req.Terminal = s.terminalNow()
-	req.Client = s.env.value("HITCHPOST_CLIENT")
+	req.Client = s.clientID()
 	req.ReadOnly = req.ReadOnly || !s.id.actor.May(hitchpost.Drive)
 	req.Clear = s.clears(req.Client)
 	view, err := s.conn.srv.cfg.Service.Attach(ctx, s.id.actor, req)
@@ -154,6 +154,16 @@ func (a *attachment) stopHold() {
 	if a.hold != nil {
 		a.hold.Stop()
 	}
+}
+
+// clientID is the id that a client gave itself, or empty.
+func (s *session) clientID() string {
+	const longest = 64
+	id := s.env.value("HITCHPOST_CLIENT")
+	if len(id) > longest {
+		return ""
+	}
+	return id
 }
 
 // clears tells whether the terminal's scrollback holds lines of an earlier attach, so that it must be erased before

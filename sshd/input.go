@@ -137,6 +137,13 @@ func (in *input) current() *PickerInput {
 	return in.turn
 }
 
+// forget throws away what is there now.
+func (in *input) forget() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.taken(in.waiting())
+}
+
 // discard throws away what is there and what comes, so that the channel's end is seen.
 func (in *input) discard() {
 	in.mu.Lock()

@@ -17,14 +17,18 @@ func (c *connection) keepAlive() {
 	interval := c.srv.cfg.Limits.KeepAlive
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
-	for silent := 0; ; {
+	heard, silent := c.net.heard.Load(), 0
+	for {
 		select {
 		case <-c.net.gone:
 			return
 		case <-timer.C:
 		}
+		// An answer can be a little older than the interval by the time that this is looked at.
+		if now := c.net.heard.Load(); now != heard {
+			heard, silent = now, 0
+		}
 		if quiet := c.net.silence(); quiet < interval {
-			silent = 0
 			timer.Reset(interval - quiet)
 			continue
 		}

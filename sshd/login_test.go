@@ -181,7 +181,7 @@ func TestTooManyKeysGetAHint(t *testing.T) {
 	}
 }
 
-func TestTheNameOfTheAttemptThatSucceededCounts(t *testing.T) {
+func TestTheLoginNameIsTheConnections(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	key := s.member("alice")

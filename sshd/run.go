@@ -43,6 +43,7 @@ func (s *session) runTyped(words []string) int {
 		Words: words, Terminal: &now, Stdin: typed, Stdout: screen,
 		Stderr: &cooked{w: s.until(ctx, s.err)},
 		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
+			s.in.open().Unread(typed.ahead())
 			typed.end()
 			return s.direct(ctx, req)
 		},

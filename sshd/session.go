@@ -90,7 +90,11 @@ func (s *session) start(name string, f func()) bool {
 		defer func() {
 			if r := recover(); r != nil {
 				s.log.Error("panic", "in", name, "err", r, "stack", string(debug.Stack()))
-				s.farewell(internalError)
+				if s.terminal {
+					s.farewell(terminalReset + internalError)
+				} else {
+					s.farewell(internalError)
+				}
 				_ = s.Exit(hitchpost.FailedError.ExitStatus())
 			}
 		}()

@@ -17,6 +17,8 @@ type typist struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	line    []byte // typed, not yet read
+	raw     []byte // what was typed, as long as nothing has been read
+	read    bool
 	echo    []byte // typed, not yet shown
 	over    bool
 }
@@ -33,6 +35,9 @@ func (t *typist) take(p []byte) (int, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.changed.Broadcast()
+	if !t.read && len(t.raw)+len(p) <= maxTyped {
+		t.raw = append(t.raw, p...)
+	}
 	for _, c := range p {
 		switch {
 		case c == ctrlC:
@@ -85,6 +90,7 @@ func (t *typist) Read(p []byte) (int, error) {
 		}
 		switch {
 		case whole > 0:
+			t.read, t.raw = true, nil
 			n := copy(p, t.line[:whole])
 			t.line = t.line[n:]
 			return n, nil
@@ -101,4 +107,11 @@ func (t *typist) end() {
 	defer t.mu.Unlock()
 	t.over = true
 	t.changed.Broadcast()
+}
+
+// ahead is what was typed to a command that reads nothing: it is for what comes after.
+func (t *typist) ahead() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.raw
 }
