@@ -32,6 +32,7 @@ func TestKeysAct(t *testing.T) {
 		{"rename", "/docs<enter>R<ctrl-u>Big docs<enter>", []string{"the handle is now docs"}, `rename 0190a1b2-0003 "Big docs"`},
 		{"rename to nothing", "/docs<enter>R<ctrl-u><enter>", []string{"needs a title"}, ""},
 		{"rename and no", "/docs<enter>Rx<ctrl-c>", []string{"enter attach"}, ""},
+		{"complete the home", "n<up><ctrl-u>~<tab>", []string{"> directory  ~/"}, `complete "~/"`},
 		{"help", "?", []string{"RECOVERABLE", "live, nobody attached"}, ""},
 		{"filter follows each key", "/rank", []string{"1 of 8 sessions", "ranking@7f3c2d1"}, ""},
 	} {

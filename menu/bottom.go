@@ -38,7 +38,7 @@ func (m *model) detail(w int) []string {
 	}
 	title := clean(s.Title)
 	dir := clean(s.Cwd)
-	if room := w - gap - width(title); room >= 12 && dir != "" {
+	if room := w - gap - width(title); room >= 20 && dir != "" {
 		title += strings.Repeat(" ", gap) + cutLeft(dir, room)
 	}
 	return []string{fit(title, w), m.theme.faint.Render(fit(story(s, m.now), w))}

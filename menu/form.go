@@ -150,6 +150,9 @@ const completeLimit = 2 * time.Second
 
 // complete asks for the directories that start like the field.
 func (m *model) complete() tea.Cmd {
+	if m.form.dir.value() == "~" {
+		m.form.dir.set("~/") // the home itself is what it means
+	}
 	prefix := m.form.dir.value()
 	return m.tasks.read(completeLimit, func(ctx context.Context) tea.Msg {
 		dirs, err := m.service.Complete(ctx, m.actor, prefix)

@@ -85,10 +85,10 @@ func Run(ctx context.Context, c Config) (Choice, error) {
 	switch {
 	case m.choice != nil:
 		return *m.choice, nil
+	case context.Cause(ctx) != nil: // before the end of the input, which often follows from it
+		return Choice{Selected: m.list.id}, context.Cause(ctx)
 	case m.err != nil:
 		return Choice{Selected: m.list.id}, m.err
-	case context.Cause(ctx) != nil:
-		return Choice{Selected: m.list.id}, context.Cause(ctx)
 	case err == nil:
 		err = errors.New("the picker ended without a choice")
 	}

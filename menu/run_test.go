@@ -161,20 +161,18 @@ func TestScreenIsTheFrame(t *testing.T) {
 	}
 }
 
+// TestListFollowsChanges runs with a clock that stands still, so that the list is never taken again by the timer: it is
+// the wake-up that shows the change.
 func TestListFollowsChanges(t *testing.T) {
 	t.Parallel()
 	f := newFake(team()...)
 	s := sit(t, f, nil)
 	s.see("DETACHED           12m")
-	start := time.Now()
 	f.set(func(f *fake) {
 		f.sessions[0].State, f.sessions[0].StateSince = hitchpost.WaitingForInput, ago(90*time.Minute)
 		f.sessions[0].StateReason = "asks a question"
 	})
 	s.see("api-tests      WAITING_FOR_INPUT   1h")
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("a change took %v to be seen", took)
-	}
 	if lines := strings.Split(s.glass.text(), "\n"); !strings.Contains(lines[3], "api-tests") || !strings.HasPrefix(lines[4], "> checkout-flow") {
 		t.Errorf("who waits longest is not first, or the selection moved:\n%s", s.glass.text())
 	}

@@ -153,6 +153,8 @@ func what(s hitchpost.Session) string {
 	switch {
 	case s.Kind == hitchpost.Shell:
 		return "its shell"
+	case s.Kind == hitchpost.Claude:
+		return "claude"
 	case len(s.Args) > 0:
 		return clean(strings.Join(s.Args, " "))
 	default:
