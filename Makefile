@@ -14,7 +14,7 @@ FUZZTIME ?= 20s
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # The version is stamped above, so go need not ask git, which refuses a checkout owned by another user.
-BUILD := go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
+BUILD := go build -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 GOTEST := go run ./.ci/gotest -count=1
 LINTER := go tool -modfile=.ci/tools/go.mod golangci-lint
 SCRIPTS := .ci/install .ci/run .ci/fuzz
@@ -30,6 +30,7 @@ run: ## install what is missing, build, and serve on 127.0.0.1:2222 (ARGS='...' 
 	@exec bin/hitchpost serve $(ARGS)
 
 build: ## build bin/hitchpost
+	@echo 'building bin/hitchpost $(VERSION)'
 	@$(BUILD) -o bin/hitchpost ./cmd/hitchpost
 
 test: ## install what the tests need and run every test of every package; a skipped test fails
