@@ -22,7 +22,7 @@ type Config struct {
 
 	// Account, as root, is tried before postgres and nobody as the one that a new cluster belongs to.
 	Account string
-	// Volatile trades every promise of durability for speed: for throw-away clusters of tests.
+	// Volatile gives up what makes a cluster survive the end of the machine, for speed: for throw-away ones of tests.
 	Volatile bool
 }
 

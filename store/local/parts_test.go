@@ -90,7 +90,7 @@ func TestOwnRefusesTraps(t *testing.T) {
 // the server as itself and enters its own directory.
 func TestReaches(t *testing.T) {
 	t.Parallel()
-	open, err := os.MkdirTemp("/tmp", "hitchpost-reach-") //nolint:usetesting // t.TempDir is in a shut directory itself
+	open, err := os.MkdirTemp("/tmp", "hitchpost-reach-") // t.TempDir is in a shut directory itself
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
 )
@@ -137,11 +138,20 @@ func (a account) cwdOf(ctx context.Context, p *process.Process) (string, error) 
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// unlessGone is err, or nil where the reason is that the process ended meanwhile.
+// dying is how long a process may take from giving up its working directory to its end.
+const dying = time.Second
+
+// unlessGone is err, or nil where the reason is that the process ends: it gives up what could be read one after the
+// other, and is waited for then.
 func unlessGone(ctx context.Context, p *process.Process, err error) error {
-	exists, lookErr := process.PidExistsWithContext(ctx, p.Pid)
-	if lookErr == nil && !exists || zombie(ctx, p) {
-		return nil
+	for began := time.Now(); time.Since(began) < dying; {
+		exists, lookErr := process.PidExistsWithContext(ctx, p.Pid)
+		if lookErr == nil && !exists || zombie(ctx, p) {
+			return nil
+		}
+		if e := pause(ctx); e != nil {
+			return errors.Join(err, e)
+		}
 	}
 	return err
 }

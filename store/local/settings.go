@@ -40,9 +40,9 @@ log_timezone = UTC
 timezone = UTC
 `
 
-// volatile is for throw-away clusters of tests, of which many share one.
+// volatile is for throw-away clusters of tests, of which many share one. They survive the end of every process, and not
+// that of the machine.
 const volatile = `fsync = off
-synchronous_commit = off
 full_page_writes = off
 autovacuum = off
 max_connections = 500
