@@ -61,7 +61,12 @@ func (v *View) play(replay []byte) { v.replay = replay }
 // Read returns the replay, then the screen, then whatever the session prints, untouched. It waits until there is
 // something, and returns what there is up to len(p) without allocating. io.EOF once the tmux client ended or the view
 // was closed. One reader at a time.
-func (v *View) Read(p []byte) (int, error) {
+func (v *View) Read(p []byte) (int, error) { return v.next(p, true) }
+
+// ReadReady is Read, except that it returns 0 and no error where Read would wait.
+func (v *View) ReadReady(p []byte) (int, error) { return v.next(p, false) }
+
+func (v *View) next(p []byte, wait bool) (n int, err error) {
 	if len(v.replay) > 0 {
 		n := copy(p, v.replay)
 		if v.replay = v.replay[n:]; len(v.replay) == 0 {
@@ -76,7 +81,11 @@ func (v *View) Read(p []byte) (int, error) {
 		}
 		v.caught = true
 	}
-	n, err := v.live.Read(p)
+	if wait {
+		n, err = v.live.Read(p)
+	} else {
+		n, err = v.live.ReadReady(p)
+	}
 	v.delivered.Add(int64(n))
 	return n, err
 }
