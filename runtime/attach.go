@@ -112,6 +112,16 @@ func (v *View) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// ReadReady is Read, but returns 0 and no error where Read would wait.
+func (v *View) ReadReady(p []byte) (int, error) {
+	n, err := v.screen.ReadReady(p)
+	if err != nil && n == 0 {
+		<-v.done
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
 // Write types p into the session; a read-only view drops it.
 func (v *View) Write(p []byte) (int, error) { return v.screen.Write(p) }
 

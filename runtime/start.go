@@ -266,7 +266,7 @@ func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p pro
 		return err
 	}
 	_, err = s.Tmux.Start(ctx, tmux.Start{
-		Session: session.ID, Run: session.Restarts, Size: size.Clamp(), Record: record,
+		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
 		Command: append(slices.Clone(s.Wrapper), s.folder.spec(k)),
 	})
 	return err

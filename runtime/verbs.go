@@ -113,10 +113,17 @@ func (s *Service) Rename(ctx context.Context, a hitchpost.Actor, ref, title stri
 		return hitchpost.Session{}, err
 	}
 	got, err := s.Store.Rename(ctx, session.ID, title, as(a, hitchpost.FromPerson, "renamed"))
-	if err == nil {
-		s.board.put(got)
+	if err != nil {
+		return got, err
 	}
-	return got, err
+	s.board.put(got)
+	if got.State.Live() {
+		// The title of attached terminals is only shown; the name is what the store says.
+		if err := s.Tmux.SetTitle(ctx, got.ID, got.Title); err != nil {
+			s.Log.Warn("terminal title not changed", "session", got.ID, "err", err)
+		}
+	}
+	return got, nil
 }
 
 // toDrive resolves ref for an act that needs the permission to drive, afresh from the store.
