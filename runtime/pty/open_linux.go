@@ -30,6 +30,3 @@ func open() (master, tty *os.File, err error) {
 	}
 	return os.NewFile(uintptr(fd), "/dev/ptmx"), os.NewFile(uintptr(tfd), name), nil
 }
-
-// inputWaiting asks how many bytes wait to be read (FIONREAD, TIOCINQ in ioctl_tty(2)).
-const inputWaiting = unix.TIOCINQ

@@ -27,6 +27,3 @@ func open() (master, tty *os.File, err error) {
 	}
 	return os.NewFile(uintptr(fd), m.Name()), tty, nil
 }
-
-// inputWaiting asks how many bytes wait to be read (FIONREAD in tty(4); the number is that of macOS and the BSDs).
-const inputWaiting = 0x4004667f

@@ -214,11 +214,7 @@ func (p *Process) Close() error {
 }
 
 // inputGrace is how long a command may take to read what was typed before Close.
-const inputGrace = 50 * time.Millisecond
-
-// inputTransit is how long typed bytes may be between the two sides, counted by neither: the kernel carries them over
-// in the background.
-const inputTransit = 5 * time.Millisecond
+const inputGrace = 250 * time.Millisecond
 
 func (p *Process) awaitInput(typed time.Time) {
 	if time.Since(typed) > inputGrace {
@@ -234,8 +230,9 @@ func (p *Process) awaitInput(typed time.Time) {
 	limit := time.NewTimer(inputGrace)
 	defer limit.Stop()
 	for {
-		n, err := unix.IoctlGetInt(fd, inputWaiting)
-		if err != nil || n == 0 && time.Since(typed) > inputTransit {
+		// Unlike FIONREAD, poll(2) also counts what the kernel is still carrying over in the background.
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		if err != nil && !errors.Is(err, unix.EINTR) || err == nil && ready == 0 {
 			return
 		}
 		select {

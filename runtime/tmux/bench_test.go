@@ -66,7 +66,7 @@ func BenchmarkPlainAttach(b *testing.B) {
 
 func plainAttach(b testing.TB, s *Server, id string) *pty.Process {
 	b.Helper()
-	cmd := exec.Command(s.program.path, "-S", s.Socket(), "-u", "attach-session", "-t", target(id))
+	cmd := exec.Command(s.program.path(), "-S", s.Socket(), "-u", "attach-session", "-t", target(id))
 	cmd.Env = clientEnv()
 	p, err := pty.Start(cmd, sizes[0])
 	if err != nil {

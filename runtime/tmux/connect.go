@@ -72,6 +72,7 @@ func (s *Server) connect(ctx context.Context, start bool) (*control, error) {
 			return nil, ErrNoServer
 		case !found:
 			s.log.Info("starting the tmux server", "socket", s.program.layout.socket)
+			s.program.running.Store(nil)
 			if err := s.program.boot(ctx, s.env); err != nil {
 				return nil, err
 			}
@@ -170,9 +171,7 @@ func (s *Server) mend(ctx context.Context, err error) error {
 	var r refusal
 	switch {
 	case mismatched(err):
-		id := s.pidFile()
-		if old := runningBinary(id); id != 0 && old != "" && old != s.program.path {
-			s.program.path = old
+		if s.useRunning() {
 			return nil
 		}
 		return &hitchpost.Error{Kind: hitchpost.UnavailableError, Cause: err,
@@ -189,6 +188,21 @@ func (s *Server) mend(ctx context.Context, err error) error {
 	default:
 		return err
 	}
+}
+
+// useRunning makes clients of the very binary that the server runs, where the system lets us; false when that is of no
+// use, or already done.
+func (s *Server) useRunning() bool {
+	pid := s.pidFile()
+	if pid == 0 {
+		return false
+	}
+	old := runningBinary(pid)
+	if old == "" || old == s.program.path() {
+		return false
+	}
+	s.program.running.Store(&old)
+	return true
 }
 
 // look tells whether a server answers at the socket. A living server whose socket was removed is made to put it back.

@@ -142,6 +142,31 @@ echo "protocol version mismatch (client 9, server 8)" >&2; exit 1`)
 	eventually(t, "the screen", func() bool { return sc.shows("ready") })
 }
 
+// A tmux that is upgraded under a service that goes on does not keep people out.
+func TestUpgradeWhileServing(t *testing.T) {
+	t.Parallel()
+	dir := newDir(t)
+	path := wrapper(t, `[ -e `+dir+`/upgraded ] && { echo "protocol version mismatch (client 9, server 8)" >&2; exit 1; }
+exec $real "$@"`)
+	s := newServer(t, func(c *Config) { c.Binary = path })
+	start(t, s, "old", sizes[0], sh("echo ready; exec cat")...)
+	if runningBinary(pid(t, s)) == "" {
+		return // this system does not show the binary of a process; TestUpgradedBinary holds what is left to hold
+	}
+	if err := os.WriteFile(filepath.Join(dir, "upgraded"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range spares + 2 {
+		sc := attach(t, s, Attach{Session: "old", Terminal: terminal(sizes[0]), ReplayLines: -1})
+		eventually(t, "the screen", func() bool { return sc.shows("ready") })
+	}
+	s.control.kill()
+	eventually(t, "an answer", func() bool { panes, err := s.Panes(t.Context()); return err == nil && len(panes) == 1 })
+	if err := os.Remove(filepath.Join(dir, "upgraded")); err != nil { // so that the test can end the server
+		t.Fatal(err)
+	}
+}
+
 func TestTooOldOrNone(t *testing.T) {
 	t.Parallel()
 	for binary, want := range map[string]string{

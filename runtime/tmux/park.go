@@ -95,6 +95,9 @@ func (p *park) enter(ctx context.Context, k class, size hitchpost.Size) (*parked
 	case !found:
 		return nil, ErrNoServer
 	}
+	if err := p.s.identify(ctx); mismatched(err) {
+		p.s.useRunning() // the binary was replaced; if that is no help, the next try says so
+	}
 	return p.s.enter(ctx, k, size)
 }
 

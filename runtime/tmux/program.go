@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,15 +25,24 @@ const oldestMajor, oldestMinor = 3, 3
 
 // program is a tmux binary with the flags and the environment of our server's clients.
 type program struct {
-	path   string
-	layout layout
-	env    []string
+	installed string
+	running   atomic.Pointer[string] // in its place while a server of another version runs; see useRunning
+	layout    layout
+	env       []string
+}
+
+// path is the binary to run.
+func (p *program) path() string {
+	if r := p.running.Load(); r != nil {
+		return *r
+	}
+	return p.installed
 }
 
 // client is a tmux client; it never starts a server. TERM is what tmux is told of our PTYs, whatever the user's is.
-func (p program) client(ctx context.Context, flags []string, args ...string) *exec.Cmd {
+func (p *program) client(ctx context.Context, flags []string, args ...string) *exec.Cmd {
 	words := append([]string{"-N", "-u", "-f", p.layout.conf(), "-S", p.layout.socket}, flags...)
-	cmd := exec.CommandContext(ctx, p.path, append(words, args...)...)
+	cmd := exec.CommandContext(ctx, p.path(), append(words, args...)...)
 	cmd.Env = p.env
 	cmd.Dir = "/"
 	cmd.WaitDelay = waitDelay
@@ -40,7 +50,7 @@ func (p program) client(ctx context.Context, flags []string, args ...string) *ex
 }
 
 // run carries out one client and returns what it said.
-func (p program) run(ctx context.Context, args ...string) (string, error) {
+func (p *program) run(ctx context.Context, args ...string) (string, error) {
 	return output(ctx, p.client(ctx, nil, args...))
 }
 
@@ -59,9 +69,9 @@ func closeOnExec() {
 }
 
 // boot starts the server with its lobby. The server is a daemon of its own afterwards.
-func (p program) boot(ctx context.Context, env []string) error {
+func (p *program) boot(ctx context.Context, env []string) error {
 	words := append([]string{"-u", "-f", p.layout.conf(), "-S", p.layout.socket}, lobbyCommand()...)
-	cmd := exec.CommandContext(ctx, p.path, words...)
+	cmd := exec.CommandContext(ctx, p.path(), words...)
 	cmd.Env = env
 	cmd.Dir = "/"
 	cmd.WaitDelay = waitDelay

@@ -20,7 +20,7 @@ const callLimit = 5 * time.Second
 // Server is a private tmux server. Its methods may be called at the same time. None of them takes longer than five
 // seconds; a server that does not answer in that time gives an error of kind UnavailableError.
 type Server struct {
-	program program // under link
+	program program
 	env     []string
 	log     *slog.Logger
 
@@ -65,7 +65,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, hitchpost.Errorf(hitchpost.UnavailableError, "prepare the directory of tmux: %w", err)
 	}
 	s := &Server{
-		program:    program{path: path, layout: l, env: clientEnv()},
+		program:    program{installed: path, layout: l, env: clientEnv()},
 		env:        serverEnv(cfg.Env),
 		log:        cfg.Log,
 		client:     version,
