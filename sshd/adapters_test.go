@@ -76,7 +76,8 @@ func TestTheRealCommandMode(t *testing.T) {
 	c := s.client("alice")
 	tm := open(t, c)
 	tm.ask("exec", text("version"))
-	if status := tm.exit(); status != 0 || !strings.Contains(tm.screen.String(), "1.2.3") || strings.Contains(tm.screen.String(), "\r") {
+	status, out := tm.exit(), tm.screen.String()
+	if status != 0 || !strings.Contains(out, "1.2.3") || strings.Contains(out, "\r") {
 		t.Errorf("status %d, stdout %q, stderr %q", status, tm.screen, tm.errs)
 	}
 	tm = open(t, c)

@@ -257,6 +257,9 @@ func (p *picker) counts() (runs, ends int) {
 	return len(p.reqs), p.ends
 }
 
+// floodChunks is how often flood writes 32 KiB: more than a window holds.
+const floodChunks = 200
+
 // commands is a fake of sshd.Commands.
 type commands struct {
 	mu    sync.Mutex
@@ -294,7 +297,7 @@ func (c *commands) Run(ctx context.Context, call sshd.Call) int {
 		<-ctx.Done()
 		return 1
 	case "flood":
-		for range 1000 {
+		for range floodChunks {
 			if _, err := call.Stdout.Write(make([]byte, 32<<10)); err != nil {
 				return 1
 			}

@@ -5,16 +5,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/pem"
-	"errors"
-	"io"
 	"log/slog"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -164,69 +156,6 @@ func newKey(t testing.TB) ssh.Signer {
 	return signer
 }
 
-// keyFile makes a key that is let in, in a file for the real client.
-func (s *server) keyFile(actor string) string {
-	s.t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.know(signer.PublicKey(), actor, nil)
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	path := filepath.Join(s.t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	return path
-}
-
-// openSSH prepares a program of the real client (ssh, sftp or scp) against the server. Words of the form -x and their
-// values come first.
-func (s *server) openSSH(ctx context.Context, program, key string, words ...string) *exec.Cmd {
-	s.t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		s.t.Fatalf("%v: install openssh-client", err)
-	}
-	_, port, err := net.SplitHostPort(s.addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	args := []string{
-		"-F", "/dev/null", "-o", "Port=" + port, "-o", "BatchMode=yes",
-		"-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "GlobalKnownHostsFile=/dev/null",
-	}
-	if !slices.Contains(words, "-v") && !slices.Contains(words, "-vvv") {
-		args = append(args, "-o", "LogLevel=ERROR")
-	}
-	if key != "" {
-		args = append(args, "-o", "IdentitiesOnly=yes", "-o", "IdentityFile="+key)
-	}
-	cmd := exec.CommandContext(ctx, program, append(args, words...)...)
-	cmd.WaitDelay = time.Second
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.t.TempDir(), "TERM=xterm-256color"}
-	return cmd
-}
-
-// run runs cmd to its end.
-func run(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, status int) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%v: %v: %s", cmd.Args, err, errs.String())
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
-}
-
 // limited is a context for a real client.
 func limited(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -247,133 +176,6 @@ func until(t testing.TB, what string, ok func() bool) {
 			t.Fatalf("waited in vain: %s", what)
 		}
 	}
-}
-
-// terminal is a session channel of a raw client, all requests and bytes in its hands.
-type terminal struct {
-	t        testing.TB
-	ch       ssh.Channel
-	screen   *logBook      // all that came on stdout
-	errs     *logBook      // all that came on stderr
-	ended    chan struct{} // closed with the channel
-	mu       sync.Mutex
-	status   int // -1 until it is known
-	statuses int
-}
-
-// open opens a session channel and asks for nothing.
-func open(t testing.TB, c *ssh.Client) *terminal {
-	t.Helper()
-	ch, reqs, err := c.OpenChannel("session", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tm := &terminal{t: t, ch: ch, screen: &logBook{}, errs: &logBook{}, ended: make(chan struct{}), status: -1}
-	var all sync.WaitGroup
-	all.Go(func() { io.Copy(tm.screen, ch) })
-	all.Go(func() { io.Copy(tm.errs, ch.Stderr()) })
-	all.Go(func() { tm.answer(reqs) })
-	go func() {
-		all.Wait()
-		close(tm.ended)
-	}()
-	return tm
-}
-
-func (tm *terminal) answer(reqs <-chan *ssh.Request) {
-	for r := range reqs {
-		if r.Type == "exit-status" {
-			var s struct{ Status uint32 }
-			if ssh.Unmarshal(r.Payload, &s) == nil {
-				tm.mu.Lock()
-				tm.status = int(s.Status)
-				tm.statuses++
-				tm.mu.Unlock()
-			}
-		}
-		r.Reply(false, nil)
-	}
-}
-
-// ptyPayload is a pty-req's.
-func ptyPayload(term string, cols, rows uint32) []byte {
-	return ssh.Marshal(struct {
-		Term                string
-		Cols, Rows, WPx, HP uint32
-		Modes               string
-	}{term, cols, rows, 0, 0, "\x00"})
-}
-
-func sizePayload(cols, rows uint32) []byte {
-	return ssh.Marshal(struct{ Cols, Rows, W, H uint32 }{cols, rows, 0, 0})
-}
-
-func text(s string) []byte { return ssh.Marshal(struct{ S string }{s}) }
-
-func pair(a, b string) []byte { return ssh.Marshal(struct{ A, B string }{a, b}) }
-
-// ask sends a request that must be granted.
-func (tm *terminal) ask(name string, payload []byte) {
-	tm.t.Helper()
-	ok, err := tm.ch.SendRequest(name, true, payload)
-	if err != nil || !ok {
-		tm.t.Fatalf("request %s: granted %v, error %v", name, ok, err)
-	}
-}
-
-// shell asks for a terminal of 80x24 and a shell.
-func (tm *terminal) shell() *terminal {
-	tm.t.Helper()
-	tm.ask("pty-req", ptyPayload("xterm-256color", 80, 24))
-	tm.ask("shell", nil)
-	return tm
-}
-
-// exec asks for a terminal of 80x24 and a command.
-func (tm *terminal) exec(command string) *terminal {
-	tm.t.Helper()
-	tm.ask("pty-req", ptyPayload("xterm-256color", 80, 24))
-	tm.ask("exec", text(command))
-	return tm
-}
-
-func (tm *terminal) typeIn(s string) {
-	tm.t.Helper()
-	if _, err := io.WriteString(tm.ch, s); err != nil {
-		tm.t.Fatal(err)
-	}
-}
-
-// shows waits until the screen has want.
-func (tm *terminal) shows(want string) {
-	tm.t.Helper()
-	tm.t.Cleanup(func() {
-		if tm.t.Failed() {
-			tm.t.Logf("the screen at the end: %q", tail(tm.screen.String()))
-		}
-	})
-	until(tm.t, "the screen to show "+want, func() bool {
-		return strings.Contains(tm.screen.String(), want)
-	})
-}
-
-// tail is the end of a long text.
-func tail(s string) string { return s[max(0, len(s)-4000):] }
-
-// exit waits for the end of the channel and returns the exit status.
-func (tm *terminal) exit() int {
-	tm.t.Helper()
-	select {
-	case <-tm.ended:
-	case <-time.After(patience):
-		tm.t.Fatalf("the channel does not end; screen %q, stderr %q", tail(tm.screen.String()), tm.errs)
-	}
-	tm.mu.Lock()
-	defer tm.mu.Unlock()
-	if tm.statuses != 1 {
-		tm.t.Errorf("%d exit statuses came", tm.statuses)
-	}
-	return tm.status
 }
 
 // logBook keeps what is written to it.

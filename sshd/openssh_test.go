@@ -32,7 +32,8 @@ func TestOpenSSHCommands(t *testing.T) {
 		{"stdin ends", "a\nb\n", []string{"cat"}, "a\nb\n", "", 0},
 		{"no command", "", nil, "HANDLE\nweb\n", "", 0},
 		{"a script is not run", "exit3\n", nil, "HANDLE\nweb\n", "", 0},
-		{"words", "", []string{`words "two words" 'a  b' c\;d '$(x)' "it's" ''`}, `["two words" "a  b" "c;d" "$(x)" "it's" ""]` + "\n", "", 0},
+		{"words", "", []string{`words "two words" 'a  b' c\;d '$(x)' "it's" ''`},
+			`["two words" "a  b" "c;d" "$(x)" "it's" ""]` + "\n", "", 0},
 		{"bad quoting", "", []string{`exit3 "open`}, "", "hitchpost: a quote or a backslash", 2},
 		{"no such verb", "", []string{"frobnicate"}, "", "unknown verb", 2},
 		{"a long argument", "", []string{"words " + strings.Repeat("x", 100_000)}, `["xxx`, "", 0},
@@ -85,7 +86,7 @@ func TestOpenSSHGetsTheTail(t *testing.T) {
 	// Nothing is read until the server is done with the command, except for what does not fit anywhere.
 	buf := make([]byte, 1<<20)
 	var got bytes.Buffer
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for range tick.C {
 		n, err := out.Read(buf)
@@ -100,7 +101,7 @@ func TestOpenSSHGetsTheTail(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	if got.Len() != 1000*32<<10+len("the tail") || !bytes.HasSuffix(got.Bytes(), []byte("the tail")) {
+	if got.Len() != floodChunks*32<<10+len("the tail") || !bytes.HasSuffix(got.Bytes(), []byte("the tail")) {
 		t.Errorf("%d bytes came, the last %q", got.Len(), tail(got.String()[max(0, got.Len()-20):]))
 	}
 }
