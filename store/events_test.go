@@ -85,7 +85,7 @@ func TestPruneEvents(t *testing.T) {
 	b := newBox(t)
 	s := b.live(t, "work")
 	c := conn(t, b.url)
-	exec(t, c, `insert into terminal_events (session_id, at, change, source)
+	run(t, c, `insert into terminal_events (session_id, at, change, source)
 		select $1, now() - interval '100 days', 'noted', 'person' from generate_series(1, 4500)`, s.ID)
 	gone, old := b.attach(t, s.ID), b.attach(t, s.ID)
 	for _, id := range []string{gone, old} {
@@ -93,7 +93,7 @@ func TestPruneEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	exec(t, c, `update terminal_attachments set detached_at = now() - interval '100 days' where id = $1`, old)
+	run(t, c, `update terminal_attachments set detached_at = now() - interval '100 days' where id = $1`, old)
 	n, err := b.PruneEvents(t.Context(), time.Now().Add(-90*24*time.Hour))
 	if err != nil || n != 4500 {
 		t.Errorf("%d, %v", n, err)

@@ -47,7 +47,7 @@ func TestLeaseIsHeldByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A connection that is ended on the server loses the lease.
-	exec(t, conn(t, b.url), `select pg_terminate_backend(l.pid) from pg_locks l
+	run(t, conn(t, b.url), `select pg_terminate_backend(l.pid) from pg_locks l
 		where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())`)
 	select {
 	case <-next.Lost():

@@ -85,7 +85,7 @@ func TestListenHearsChanges(t *testing.T) {
 		}
 	}
 	// What is not ours may mean anything.
-	exec(t, conn(t, b.url), "select pg_notify('hitchpost', 'what?')")
+	run(t, conn(t, b.url), "select pg_notify('hitchpost', 'what?')")
 	eventually(t, "a strange payload wakes too", func() bool { return e.count(store.Notice{Topic: store.TopicAll}) == 2 })
 }
 

@@ -58,9 +58,9 @@ func TestServerTurnsReadOnlyAndBack(t *testing.T) {
 		return err == nil && left == 0
 	})
 
-	exec(t, admin, "set default_transaction_read_only = off")
-	exec(t, admin, "alter system reset default_transaction_read_only")
-	exec(t, admin, "select pg_reload_conf()")
+	run(t, admin, "set default_transaction_read_only = off")
+	run(t, admin, "alter system reset default_transaction_read_only")
+	run(t, admin, "select pg_reload_conf()")
 	eventually(t, "writes succeed", func() bool { return touch() == nil })
 	if err := b.Ping(t.Context()); err != nil {
 		t.Error(err)
@@ -126,15 +126,15 @@ func TestRowIsLocked(t *testing.T) {
 	b := newBox(t)
 	s := b.live(t, "work")
 	c := conn(t, b.url)
-	exec(t, c, "begin")
-	exec(t, c, "select from terminal_sessions where id = $1 for update", s.ID)
+	run(t, c, "begin")
+	run(t, c, "select from terminal_sessions where id = $1 for update", s.ID)
 	began := time.Now()
 	_, err := b.Change(t.Context(), s.ID, store.Transition{Change: hitchpost.ChangeStopAsked})
 	wantKind(t, err, hitchpost.UnavailableError)
 	if took := time.Since(began); took > store.Deadline+time.Second {
 		t.Errorf("took %v", took)
 	}
-	exec(t, c, "rollback")
+	run(t, c, "rollback")
 	b.change(t, s.ID, hitchpost.ChangeStopAsked)
 }
 

@@ -17,7 +17,15 @@ import (
 	"github.com/hitchpost/hitchpost/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+// migrates, in the environment, makes this binary a program that migrates the database at that URL and never ends.
+const migrates = "STORE_TEST_MIGRATES"
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(migrates); url != "" {
+		os.Exit(migrateForEver(url))
+	}
+	os.Exit(storetest.Main(m))
+}
 
 // patience is how long a test waits for what must come.
 const patience = 30 * time.Second
@@ -128,7 +136,7 @@ func conn(t *testing.T, url string) *pgx.Conn {
 	return c
 }
 
-func exec(t *testing.T, c *pgx.Conn, sql string, args ...any) {
+func run(t *testing.T, c *pgx.Conn, sql string, args ...any) {
 	t.Helper()
 	if _, err := c.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)

@@ -46,7 +46,7 @@ func TestChangeWalksTheTable(t *testing.T) {
 	session := b.create(t, "walker")
 	for _, from := range hitchpost.States() {
 		for _, change := range hitchpost.Changes() {
-			exec(t, c, `update terminal_sessions set state = $2, closed_at = null, exit_code = null, exit_signal = '',
+			run(t, c, `update terminal_sessions set state = $2, closed_at = null, exit_code = null, exit_signal = '',
 				lease_until = now() where id = $1`, session.ID, from)
 			before := len(b.events(t, session.ID))
 			got, err := b.Change(t.Context(), session.ID, store.Transition{Change: change, Lease: time.Now()})
