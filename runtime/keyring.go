@@ -12,11 +12,12 @@ import (
 type keyring struct {
 	mu   sync.RWMutex
 	keys map[string]hitchpost.Key // by fingerprint
+	news chan struct{}            // holds one: the keys may have changed
 	last map[string]string        // id of the session a key attached to last, ahead of the store
 }
 
 func newKeyring() *keyring {
-	return &keyring{keys: map[string]hitchpost.Key{}, last: map[string]string{}}
+	return &keyring{keys: map[string]hitchpost.Key{}, last: map[string]string{}, news: make(chan struct{}, 1)}
 }
 
 func (k *keyring) replace(keys []hitchpost.Key) {
@@ -25,6 +26,10 @@ func (k *keyring) replace(keys []hitchpost.Key) {
 	k.keys = make(map[string]hitchpost.Key, len(keys))
 	for _, key := range keys {
 		k.keys[key.Fingerprint] = key
+	}
+	select {
+	case k.news <- struct{}{}:
+	default:
 	}
 }
 

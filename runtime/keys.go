@@ -20,6 +20,9 @@ func (s *Service) Login(fingerprint, login, remote string) (hitchpost.Actor, hit
 	return a, key, err
 }
 
+// KeysChanged gets a value after the keys may have changed: who is in may have to go. It has one reader.
+func (s *Service) KeysChanged() <-chan struct{} { return s.keys.news }
+
 // NoteLogin has the ledger write down that the actor came in.
 func (s *Service) NoteLogin(a hitchpost.Actor) {
 	at := time.Now()

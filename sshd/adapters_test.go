@@ -32,22 +32,10 @@ func (m menuService) Capture(context.Context, hitchpost.Actor, string, hitchpost
 	return nil, nil
 }
 
-// concrete has a method Attach with a type of view of its own, like the real service.
-type concrete struct{ *service }
-
-func (c concrete) Attach(ctx context.Context, a hitchpost.Actor, r hitchpost.AttachRequest) (*view, error) {
-	v, err := c.service.Attach(ctx, a, r)
-	if err != nil {
-		return nil, err
-	}
-	return v.(*view), nil
-}
-
 func TestTheRealMenuHandsOverEveryKey(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(c *sshd.Config) {
 		known := c.Service.(*service)
-		c.Service = sshd.ServiceOf(concrete{known})
 		c.Picker = sshd.Menu(menuService{known: known}, slog.New(slog.DiscardHandler))
 	})
 	s.service.add("web")

@@ -106,6 +106,10 @@ func runAll(ctx context.Context, service *runtime.Service, door *sshd.Server, li
 		return door.Serve(context.WithoutCancel(ctx), listener)
 	})
 	g.Go(func() error {
+		recheck(failed, service, door)
+		return nil
+	})
+	g.Go(func() error {
 		<-failed.Done()
 		log.Info("stopping")
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -115,6 +119,25 @@ func runAll(ctx context.Context, service *runtime.Service, door *sshd.Server, li
 		return err
 	})
 	return g.Wait()
+}
+
+// recheckEvery is how often the keys of those who are in are looked at although nothing told of a change: one may have
+// expired, and a notice may have been missed.
+const recheckEvery = 30 * time.Second
+
+// recheck shows out whoever's key is no longer good, until ctx ends.
+func recheck(ctx context.Context, service *runtime.Service, door *sshd.Server) {
+	t := time.NewTicker(recheckEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-service.KeysChanged():
+		case <-t.C:
+		}
+		door.Recheck()
+	}
 }
 
 func (p *program) newService(
