@@ -41,6 +41,7 @@ type Process struct {
 	tryN   int
 	tryErr error
 
+	grace   time.Duration // see hangupGrace
 	closing sync.Once
 	done    chan struct{}
 	err     error // of the command; set before done is closed
@@ -59,7 +60,7 @@ func Start(cmd *exec.Cmd, size hitchpost.Size) (*Process, error) {
 		master.Close()
 		return nil, fmt.Errorf("open a pseudo-terminal: %w", err)
 	}
-	p := &Process{master: master, raw: raw, tty: tty.Name(), cmd: cmd, done: make(chan struct{})}
+	p := &Process{master: master, raw: raw, tty: tty.Name(), cmd: cmd, grace: hangupGrace, done: make(chan struct{})}
 	p.try = p.tryRead
 	if err := p.Resize(size); err != nil {
 		master.Close()
@@ -201,7 +202,7 @@ func (p *Process) Close() error {
 		}
 		p.master.Close()
 	})
-	grace := time.NewTimer(hangupGrace)
+	grace := time.NewTimer(p.grace)
 	defer grace.Stop()
 	select {
 	case <-p.done:
