@@ -41,10 +41,11 @@ type Process struct {
 	tryN   int
 	tryErr error
 
-	grace   time.Duration // see hangupGrace
-	closing sync.Once
-	done    chan struct{}
-	err     error // of the command; set before done is closed
+	// How long Close waits; see hangupGrace and inputGrace.
+	hangup, input time.Duration
+	closing       sync.Once
+	done          chan struct{}
+	err           error // of the command; set before done is closed
 }
 
 // Start runs cmd as the leader of a new terminal session whose controlling terminal is a new pseudo-terminal of the
@@ -60,7 +61,8 @@ func Start(cmd *exec.Cmd, size hitchpost.Size) (*Process, error) {
 		master.Close()
 		return nil, fmt.Errorf("open a pseudo-terminal: %w", err)
 	}
-	p := &Process{master: master, raw: raw, tty: tty.Name(), cmd: cmd, grace: hangupGrace, done: make(chan struct{})}
+	p := &Process{master: master, raw: raw, tty: tty.Name(), cmd: cmd, done: make(chan struct{}),
+		hangup: hangupGrace, input: inputGrace}
 	p.try = p.tryRead
 	if err := p.Resize(size); err != nil {
 		master.Close()
@@ -202,7 +204,7 @@ func (p *Process) Close() error {
 		}
 		p.master.Close()
 	})
-	grace := time.NewTimer(p.grace)
+	grace := time.NewTimer(p.hangup)
 	defer grace.Stop()
 	select {
 	case <-p.done:
@@ -218,7 +220,7 @@ func (p *Process) Close() error {
 const inputGrace = 250 * time.Millisecond
 
 func (p *Process) awaitInput(typed time.Time) {
-	if time.Since(typed) > inputGrace {
+	if time.Since(typed) > p.input {
 		return
 	}
 	fd, err := unix.Open(p.tty, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -228,7 +230,7 @@ func (p *Process) awaitInput(typed time.Time) {
 	defer unix.Close(fd)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	limit := time.NewTimer(inputGrace)
+	limit := time.NewTimer(p.input)
 	defer limit.Stop()
 	for {
 		// Unlike FIONREAD, poll(2) also counts what the kernel is still carrying over in the background.

@@ -170,9 +170,10 @@ func TestCloseLosesNoInput(t *testing.T) {
 	t.Parallel()
 	for i := range 20 {
 		path := fmt.Sprintf("%s/%d", t.TempDir(), i)
-		p := run(t, hitchpost.Size{Cols: 80, Rows: 24}, "sh", "-c", `trap '' HUP; stty raw -echo; echo ready; exec head -c 6 >"$0"`, path)
+		p := run(t, hitchpost.Size{Cols: 80, Rows: 24}, "sh", "-c",
+			`trap '' HUP; stty raw -echo; echo ready; exec head -c 6 >"$0"`, path)
 		until(t, p, "ready")
-		p.grace = patience // it must have the time to write as well
+		p.hangup, p.input = patience, patience // however busy the machine is
 		if _, err := p.Write([]byte("typed\n")); err != nil {
 			t.Fatal(err)
 		}

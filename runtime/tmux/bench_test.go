@@ -34,7 +34,7 @@ func BenchmarkAttach(b *testing.B) {
 				}
 				b.StopTimer()
 				v.Close()
-				eventually(b, "parked", func() bool { s.park.mu.Lock(); defer s.park.mu.Unlock(); return len(s.park.ready) == spares })
+				parked(b, s)
 				b.StartTimer()
 			}
 		})

@@ -21,7 +21,8 @@ func TestNamesAreExact(t *testing.T) {
 	s := newServer(t)
 	other := start(t, s, "web-10", sizes[0], sh("echo other; exec cat")...)
 	waitFor(t, s, "web-10", "other")
-	for _, id := range []string{"web-1", "web", "", "web-10:", "=web-10", "$1", "%1", "*", "web-1?", "lobby", "WEB-10", "web-10 ; kill-server"} {
+	for _, id := range []string{"web-1", "web", "", "web-10:", "=web-10", "$1", "%1", "*", "web-1?", "lobby", "WEB-10",
+		"web-10 ; kill-server"} {
 		for what, err := range map[string]error{
 			"Record":   second(s.Record(t.Context(), id)),
 			"Capture":  second(s.Capture(t.Context(), id, Capture{})),
@@ -127,11 +128,7 @@ func TestStartHasItsSize(t *testing.T) {
 	start(t, s, "other", sizes[0], "sleep", "1000000")
 	attach(t, s, Attach{Session: "other", Terminal: terminal(hitchpost.Size{Cols: 90, Rows: 33})})
 	for i, size := range sizes {
-		eventually(t, "clients are parked", func() bool {
-			s.park.mu.Lock()
-			defer s.park.mu.Unlock()
-			return len(s.park.ready) == spares
-		})
+		parked(t, s)
 		id := fmt.Sprintf("sized-%d", i)
 		if p := start(t, s, id, size, sh("stty size; exec cat")...); p.Size != size {
 			t.Errorf("%v instead of %v", p.Size, size)

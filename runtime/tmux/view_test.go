@@ -222,11 +222,7 @@ func TestReadDoesNotAllocate(t *testing.T) {
 		}
 		seen = bytes.Contains(buf[:n], []byte(drawn))
 	}
-	eventually(t, "nothing else goes on", func() bool {
-		s.park.mu.Lock()
-		defer s.park.mu.Unlock()
-		return len(s.park.ready) == spares
-	})
+	parked(t, s) // nothing else goes on
 	if allocs := testing.AllocsPerRun(500, func() {
 		if _, err := v.Write(key); err != nil {
 			t.Error(err)
