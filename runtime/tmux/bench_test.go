@@ -34,7 +34,7 @@ func BenchmarkAttach(b *testing.B) {
 				}
 				b.StopTimer()
 				v.Close()
-				parked(b, s)
+				allParked(b, s)
 				b.StartTimer()
 			}
 		})

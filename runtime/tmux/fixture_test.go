@@ -183,8 +183,8 @@ func processes(t testing.TB, socket string) []string {
 	return found
 }
 
-// parked waits until all clients that are to wait do.
-func parked(t testing.TB, s *Server) {
+// allParked waits until all clients that are to wait do.
+func allParked(t testing.TB, s *Server) {
 	t.Helper()
 	eventually(t, "clients are parked", func() bool {
 		s.park.mu.Lock()

@@ -128,7 +128,7 @@ func TestStartHasItsSize(t *testing.T) {
 	start(t, s, "other", sizes[0], "sleep", "1000000")
 	attach(t, s, Attach{Session: "other", Terminal: terminal(hitchpost.Size{Cols: 90, Rows: 33})})
 	for i, size := range sizes {
-		parked(t, s)
+		allParked(t, s)
 		id := fmt.Sprintf("sized-%d", i)
 		if p := start(t, s, id, size, sh("stty size; exec cat")...); p.Size != size {
 			t.Errorf("%v instead of %v", p.Size, size)

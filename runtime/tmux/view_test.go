@@ -222,7 +222,7 @@ func TestReadDoesNotAllocate(t *testing.T) {
 		}
 		seen = bytes.Contains(buf[:n], []byte(drawn))
 	}
-	parked(t, s) // nothing else goes on
+	allParked(t, s) // nothing else goes on
 	if allocs := testing.AllocsPerRun(500, func() {
 		if _, err := v.Write(key); err != nil {
 			t.Error(err)
