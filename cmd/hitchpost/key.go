@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,7 +96,7 @@ func (p *program) keyVerb(ctx context.Context, keys keyService, words []string) 
 	status := command.Run(ctx, command.Invocation{
 		Words:   append([]string{"key"}, words...),
 		Actor:   hitchpost.Actor{Name: account.User, Role: hitchpost.Admin},
-		Service: keys, Stdin: p.in, Stdout: p.out, Stderr: p.err, Version: version, ParseKey: sshd.ParseKey, Now: time.Now,
+		Service: keys, Stdin: p.in, Stdout: p.out, Stderr: p.err, Version: version, ParseKey: sshd.ParseKey,
 	})
 	if status != 0 {
 		return exitStatus(status)

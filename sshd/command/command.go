@@ -51,5 +51,5 @@ type Invocation struct {
 	// Attach shows a session on the client's terminal until the person leaves or it ends, and returns the exit status.
 	// It is called with a Terminal only, as the last thing of a verb; what it must say it says itself.
 	Attach func(context.Context, hitchpost.AttachRequest) int
-	Now    func() time.Time
+	Now    func() time.Time // nil: time.Now
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,9 @@ import (
 // verb is done, ctx ends or the client takes no more output, and starts nothing that outlives it.
 func Run(ctx context.Context, inv Invocation) (exitStatus int) {
 	c := &call{Invocation: inv}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	words, err := c.verb() //nolint:contextcheck // cobra hands it to the verbs
 	if err == nil {
 		root := c.tree() //nolint:contextcheck // ExecuteContext below hands it to the verbs
