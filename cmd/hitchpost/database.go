@@ -31,7 +31,9 @@ func openDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *datab
 	}()
 	url := set.DatabaseURL
 	if url == "" {
-		db.cluster, err = local.Start(ctx, local.Config{Dir: filepath.Join(set.DataDir, "postgres"), Log: log})
+		limited, cancel := context.WithTimeout(ctx, clusterStart)
+		defer cancel()
+		db.cluster, err = local.Start(limited, local.Config{Dir: filepath.Join(set.DataDir, "postgres"), Log: log})
 		if err != nil {
 			return nil, err
 		}
@@ -41,6 +43,33 @@ func openDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *datab
 		return nil, err
 	}
 	return db, db.Migrate(ctx)
+}
+
+const (
+	clusterEvery = 2 * time.Second // between looks at whether the private server answers
+	clusterStart = time.Minute     // for a start of it, recovery after a crash included
+)
+
+// keep starts the private server again when it has ended, as after a crash of it, until ctx ends. A database at a URL
+// is somebody else's to keep.
+func (db *database) keep(ctx context.Context, log *slog.Logger) {
+	t := time.NewTicker(clusterEvery)
+	defer t.Stop()
+	for db.cluster != nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if err := db.Ping(ctx); err == nil || ctx.Err() != nil {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, clusterStart)
+		if err := db.cluster.Ensure(limited); err != nil && ctx.Err() == nil {
+			log.Error("private PostgreSQL not brought back", "err", err)
+		}
+		cancel()
+	}
 }
 
 // Close closes the store, and stops the private cluster unless another process uses it.

@@ -87,12 +87,14 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 		return hitchpost.Errorf(hitchpost.FailedError, "cannot listen at %s: %w", set.Listen, err).
 			Hinted("stop what uses the port, or give another with --listen")
 	}
-	return runAll(ctx, service, door, listener, log)
+	return runAll(ctx, db, service, door, listener, log)
 }
 
 // runAll serves until ctx ends or a part fails, then tells everyone attached and stops the parts in order: people
 // first, then the service, so that what their leaving changes is still written down.
-func runAll(ctx context.Context, service *runtime.Service, door *sshd.Server, listener net.Listener, log *slog.Logger) error {
+func runAll(
+	ctx context.Context, db *database, service *runtime.Service, door *sshd.Server, listener net.Listener, log *slog.Logger,
+) error {
 	running, stopService := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopService()
 	g, failed := errgroup.WithContext(ctx)
@@ -104,6 +106,10 @@ func runAll(ctx context.Context, service *runtime.Service, door *sshd.Server, li
 		}
 		log.Info("listening", "address", listener.Addr().String())
 		return door.Serve(context.WithoutCancel(ctx), listener)
+	})
+	g.Go(func() error {
+		db.keep(failed, log)
+		return nil
 	})
 	g.Go(func() error {
 		recheck(failed, service, door)

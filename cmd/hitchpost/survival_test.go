@@ -323,3 +323,26 @@ func (s *stack) hostKey() string {
 	must(s.t, err)
 	return string(raw)
 }
+
+// TestPrivatePostgreSQLCrashes kills the private server of a running Hitchpost: it comes back by itself, what happened
+// meanwhile is caught up, and an open terminal notices nothing.
+func TestPrivatePostgreSQLCrashes(t *testing.T) {
+	t.Parallel()
+	s := prepare(t)
+	s.up()
+	s.counter("job")
+	term := s.open(80, 24, "attach", "job")
+	term.sees("row 500")
+	s.becomes("job", "RUNNING")
+	for _, pid := range s.postgresPids() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	term.line("meanwhile")
+	term.sees("row 501 meanwhile")
+	eventually(t, "the database is back", func() bool { return s.ssh("ls").code == 0 }, s.log.String)
+	term.keys("C-]")
+	if code := term.left(); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	s.becomes("job", "DETACHED")
+}
