@@ -106,9 +106,13 @@ func again(t *testing.T, path string, s launch.Spec) *wrapped {
 		buf := make([]byte, 4096)
 		for {
 			n, err := w.master.Read(buf)
+			text, asked := strings.CutSuffix(string(buf[:n]), "\x1b[5n") // the wrapper's last words, as tmux answers them
 			w.mu.Lock()
-			w.output.Write(buf[:n])
+			w.output.WriteString(text)
 			w.mu.Unlock()
+			if asked {
+				_, _ = w.master.WriteString("\x1b[0n") // the wrapper may be killed just now
+			}
 			if err != nil {
 				return
 			}

@@ -104,3 +104,34 @@ func TestKilledTmuxSessionHangsUpTheProgram(t *testing.T) {
 		return err == nil && r.Code != nil && *r.Code == 9
 	})
 }
+
+// tmux lets go of a pane as soon as its process has ended, with output that it has not read; the wrapper stays until it
+// has. Also after a shell, whose last job left the wrapper in the background of its own terminal.
+func TestLastOutputIsReadUnderTmux(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmux := startTmux(t)
+	for i := range 40 {
+		s := spec(t, "sh", "-c", "seq 1 3000; echo the end; exit 3")
+		if i%4 == 0 {
+			s = spec(t, "bash", "--norc", "--noprofile", "-ic", "seq 1 3000; echo the end; exit 3")
+		}
+		path := filepath.Join(s.Dir, "run.json")
+		writeSpec(t, path, s)
+		name := fmt.Sprintf("n%d", i)
+		tmux.run("new-session", "-d", "-s", name, "--", self, "run-session", path)
+		eventually(t, "the pane is dead", func() bool {
+			return tmux.run("display-message", "-p", "-t", "="+name+":", "#{pane_dead}") == "1"
+		})
+		if text := tmux.run("capture-pane", "-p", "-t", "="+name+":"); !strings.Contains(text, "the end") {
+			t.Errorf("round %d: the last output is missing:\n%s", i, text)
+		}
+		if r, err := launch.ReadRecord(s.Record); err != nil || r.Code == nil || *r.Code != 3 {
+			t.Errorf("round %d: %v %v", i, r.Code, err)
+		}
+		tmux.run("kill-session", "-t", "="+name)
+	}
+}

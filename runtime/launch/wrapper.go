@@ -75,6 +75,9 @@ func run(spec Spec, signals *catcher) Record {
 	status, usage, err := wait(pid)
 	signals.forward(0)
 	record.At, record.Hangup = time.Now(), hungUp()
+	if !record.Hangup {
+		flush()
+	}
 	switch {
 	case err != nil: // somebody else took the status: the end is known, not how
 		code := statusWrapper
