@@ -19,6 +19,7 @@ const terminalReset = "" +
 	"\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" + // no mouse reports
 	"\x1b[?2004l" + // no brackets around what is pasted
 	"\x1b[?1004l" + // no reports of focus
+	"\x1b[?7727l" + // Escape as it always was (application escape mode, which tmux switches on)
 	"\x1b[?2031l" + // no reports of the colour scheme
 	"\x1b[<u\x1b[=0u" + // no kitty keyboard protocol, neither pushed nor set
 	"\x1b[>4m" + // no modifyOtherKeys
