@@ -140,7 +140,7 @@ func (v *screen) until(want string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("the screen ended before %q was shown: %w", want, err)
+			return fmt.Errorf("the screen ended before %q was shown: %w: %q", want, err, seen[max(0, len(seen)-200):])
 		}
 		// want may begin at the very end of what was read.
 		seen = append(seen[:0], seen[max(0, len(seen)-len(want)):]...)

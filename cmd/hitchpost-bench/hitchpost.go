@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -36,7 +37,7 @@ func startHitchpost(ctx context.Context, binary string, s *scratch) (*side, erro
 	h.front = func() []int { return append([]int{pid}, postmaster(data)...) }
 	h.stop = func() {
 		stop()
-		_ = exec.Command("tmux", "-S", sock(), "kill-server").Run() // it is meant to outlive the service
+		endSessions(context.WithoutCancel(ctx), sock()) // they are meant to outlive the service
 	}
 	h.attach = func(session string) string { return "attach " + session }
 	h.open = func(ctx context.Context, session, script string) error {
@@ -107,6 +108,21 @@ func tmuxPid(sock string) []int {
 		return nil
 	}
 	return []int{pid}
+}
+
+// endSessions ends a tmux server with all its panes, and waits until the programs are gone, which write to the scratch
+// folder to the last.
+func endSessions(ctx context.Context, sock string) {
+	out, _ := exec.Command("tmux", "-S", sock, "list-panes", "-a", "-F", "#{pid} #{pane_pid}").Output()
+	_ = exec.Command("tmux", "-S", sock, "kill-server").Run()
+	_ = eventually(ctx, 20*time.Second, "end of the sessions", func() bool {
+		for field := range strings.FieldsSeq(string(out)) {
+			if pid, err := strconv.Atoi(field); err == nil && syscall.Kill(pid, 0) == nil {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // postmaster is the private PostgreSQL, which is part of what Hitchpost costs; its pid is the first line of a file that

@@ -56,7 +56,7 @@ func verbMeasures(p plan) []measurement {
 
 // connect is the time from the TCP connection to the session's screen, one connection after the other.
 func connect(ctx context.Context, s *side, n int) (turn, error) {
-	took, used, err := first(ctx, s, n, func() (*screen, error) { return s.watch(ctx, "connect") })
+	took, used, err := first(ctx, s, n, func() (*screen, error) { return s.watch(ctx, "bench-connect") })
 	return turn{used: used, figures: []figure{
 		{name: "connect to first screen, ms p50", value: percentile(took, 50), aim: "0.08"},
 		{name: "– p95", value: percentile(took, 95)},
@@ -66,7 +66,7 @@ func connect(ctx context.Context, s *side, n int) (turn, error) {
 
 // login is the same with the ssh program, its start included.
 func login(ctx context.Context, s *side, n int) (turn, error) {
-	took, used, err := first(ctx, s, n, func() (*screen, error) { return s.watchSSH(ctx, "connect") })
+	took, used, err := first(ctx, s, n, func() (*screen, error) { return s.watchSSH(ctx, "bench-connect") })
 	return turn{used: used, figures: []figure{
 		{name: "connect with the ssh program, ms p50", value: percentile(took, 50), aim: "0.10"},
 	}}, err
@@ -74,10 +74,10 @@ func login(ctx context.Context, s *side, n int) (turn, error) {
 
 // first opens and closes n screens, after one that warms up.
 func first(ctx context.Context, s *side, n int, open func() (*screen, error)) ([]float64, usage, error) {
-	if err := s.open(ctx, "connect", "printf '"+mark+"\\n'; exec cat"); err != nil {
+	if err := s.open(ctx, "bench-connect", "printf '"+mark+"\\n'; exec cat"); err != nil {
 		return nil, usage{}, err
 	}
-	defer s.end("connect")
+	defer s.end("bench-connect")
 	var took []float64
 	var m meter
 	for i := range n + 1 {
@@ -105,11 +105,11 @@ func first(ctx context.Context, s *side, n int, open func() (*screen, error)) ([
 
 // echo is the time from a key to its picture. The pane's terminal echoes; the program behind it reads and says nothing.
 func echo(ctx context.Context, s *side, keys int, gap time.Duration) (turn, error) {
-	if err := s.open(ctx, "echo", "stty -icanon; printf '"+mark+"\\n'; exec cat >/dev/null"); err != nil {
+	if err := s.open(ctx, "bench-echo", "stty -icanon; printf '"+mark+"\\n'; exec cat >/dev/null"); err != nil {
 		return turn{}, err
 	}
-	defer s.end("echo")
-	v, err := s.watch(ctx, "echo")
+	defer s.end("bench-echo")
+	v, err := s.watch(ctx, "bench-echo")
 	if err != nil {
 		return turn{}, err
 	}
@@ -171,12 +171,14 @@ func (v *screen) strike(ctx context.Context, keys int, gap time.Duration) ([]flo
 // bulk is how fast a program can print while somebody watches. tmux drops what a client cannot take, so bytes say
 // nothing; the last line has to be on the screen.
 func bulk(ctx context.Context, s *side, lines int) (turn, error) {
-	script := "stty -echo; printf '" + mark + "\\n'; while read n; do seq 1 $n; printf 'BENCH-%s-DONE\\n' $n; done"
-	if err := s.open(ctx, "bulk", script); err != nil {
+	// tmux reads in pieces and may draw the last line in two; then the one after it counts.
+	script := "stty -echo; printf '" + mark + "\\n'; while read n; do seq 1 $n; " +
+		"for i in 1 2 3; do printf 'BENCH-%s-DONE\\n' $n; sleep 0.02; done; done"
+	if err := s.open(ctx, "bench-bulk", script); err != nil {
 		return turn{}, err
 	}
-	defer s.end("bulk")
-	v, err := s.watch(ctx, "bulk")
+	defer s.end("bench-bulk")
+	v, err := s.watch(ctx, "bench-bulk")
 	if err != nil {
 		return turn{}, err
 	}

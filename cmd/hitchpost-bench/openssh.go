@@ -109,6 +109,8 @@ func sshdConfig(s *scratch, addr string) (path string, err error) {
 		"AuthorizedKeysFile " + s.keyFile + ".pub", "StrictModes no", "PermitRootLogin prohibit-password",
 		"PasswordAuthentication no", "KbdInteractiveAuthentication no", "UsePAM no", "UseDNS no", "PrintMotd no",
 		"PrintLastLog no", "LogLevel ERROR", "MaxStartups 1000", "MaxSessions 100",
+		// The account's shell runs each command, and would first run whatever the account's own start-up files say.
+		"SetEnv HOME=" + s.home,
 	}
 	path = filepath.Join(s.dir, "sshd_config")
 	return path, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600)

@@ -87,6 +87,9 @@ func (l *line) trouble(ratios []float64) string {
 
 func (t *table) print(out io.Writer) {
 	peer, ours := t.sides[0], t.sides[1]
+	if !slices.ContainsFunc(t.lines, func(l *line) bool { return len(l.ratios(peer, ours)) > 0 }) {
+		return
+	}
 	fmt.Fprintf(out, "\n%s (%s) beside %s (%s, %s), %s/%s, %d cores\n", ours.name, ours.version, peer.name, peer.version,
 		version("tmux", "-V"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	fmt.Fprintf(out, "medians of the rounds; the ratio is the median of the rounds' ratios, %s to %s\n\n", ours.name, peer.name)
