@@ -54,6 +54,12 @@ type CaptureRequest struct {
 	ANSI    bool // with colours and attributes as SGR sequences
 }
 
+// Captured is text of a session's terminal, lines ended by LF.
+type Captured struct {
+	Text []byte
+	At   time.Time // when the terminal showed it; zero: now
+}
+
 // Size is a terminal's size in character cells.
 type Size struct{ Cols, Rows int }
 

@@ -26,6 +26,7 @@ type fake struct {
 	changed  chan struct{} // one watcher is enough for the tests
 
 	screen   func(ctx context.Context, ref string) ([]byte, error)
+	seenAt   time.Time
 	complete func(prefix string) ([]string, error)
 	act      func(ctx context.Context, verb, ref string) (hitchpost.StartResult, error)
 }
@@ -115,11 +116,12 @@ func (f *fake) Rename(ctx context.Context, _ hitchpost.Actor, ref, title string)
 	return res.Session, err
 }
 
-func (f *fake) Capture(ctx context.Context, _ hitchpost.Actor, ref string, _ hitchpost.CaptureRequest) ([]byte, error) {
+func (f *fake) Capture(ctx context.Context, _ hitchpost.Actor, ref string, _ hitchpost.CaptureRequest) (hitchpost.Captured, error) {
 	if f.screen == nil {
-		return []byte("$ echo " + ref + "\n" + ref + "\n$ \n"), nil
+		return hitchpost.Captured{Text: []byte("$ echo " + ref + "\n" + ref + "\n$ \n")}, nil
 	}
-	return f.screen(ctx, ref)
+	text, err := f.screen(ctx, ref)
+	return hitchpost.Captured{Text: text, At: f.seenAt}, err
 }
 
 func (f *fake) Complete(_ context.Context, _ hitchpost.Actor, prefix string) ([]string, error) {

@@ -166,7 +166,7 @@ func (m *model) pane(w, n int) []string {
 	s, ok := m.list.selected()
 	if ok {
 		lines = m.facts(s, w)
-		lines = append(lines, m.theme.faint.Render(fit(wordScreen, w)))
+		lines = append(lines, m.theme.faint.Render(fit(m.screenTitle(s), w)))
 		lines = append(lines, m.screenLines(s, w, n-len(lines))...)
 	}
 	for len(lines) < n {
@@ -188,6 +188,14 @@ func (m *model) facts(s hitchpost.Session, w int) []string {
 		lines = append(lines, m.theme.states[s.State].Render(fit(line, w)))
 	}
 	return append(lines, strings.Repeat(" ", w))
+}
+
+// screenTitle is the heading of the session's screen, which tells its age where it is not of now.
+func (m *model) screenTitle(s hitchpost.Session) string {
+	if m.preview.id != s.ID || m.preview.at.IsZero() {
+		return wordScreen
+	}
+	return wordLastScreen + ", " + age(m.preview.at, m.now)
 }
 
 // screenLines is the lower end of the session's screen in at most n lines; what is new stands there.

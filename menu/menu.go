@@ -23,7 +23,7 @@ type Service interface {
 	Stop(ctx context.Context, actor hitchpost.Actor, ref string, r hitchpost.StopRequest) (hitchpost.Session, error)
 	CloseSession(ctx context.Context, actor hitchpost.Actor, ref string) (hitchpost.Session, error)
 	Rename(ctx context.Context, actor hitchpost.Actor, ref, title string) (hitchpost.Session, error)
-	Capture(ctx context.Context, actor hitchpost.Actor, ref string, r hitchpost.CaptureRequest) ([]byte, error)
+	Capture(ctx context.Context, actor hitchpost.Actor, ref string, r hitchpost.CaptureRequest) (hitchpost.Captured, error)
 	Complete(ctx context.Context, actor hitchpost.Actor, prefix string) ([]string, error)
 	Last(ctx context.Context, actor hitchpost.Actor) string
 }

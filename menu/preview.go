@@ -13,6 +13,7 @@ import (
 type preview struct {
 	id     string // whose screen it is
 	lines  [][]span
+	at     time.Time // when the session showed it, where that is not now
 	err    string
 	asking string // the session whose screen is on its way
 }
@@ -22,6 +23,7 @@ type (
 	captured struct {
 		id    string
 		lines [][]span
+		at    time.Time
 		err   error
 	}
 )
@@ -56,15 +58,15 @@ func (m *model) look(id string) tea.Cmd {
 	}
 	m.preview.asking = id
 	return m.tasks.read(captureLimit, func(ctx context.Context) tea.Msg {
-		b, err := m.service.Capture(ctx, m.actor, id, hitchpost.CaptureRequest{ANSI: true})
-		return captured{id, screen(b), err}
+		c, err := m.service.Capture(ctx, m.actor, id, hitchpost.CaptureRequest{ANSI: true})
+		return captured{id, screen(c.Text), c.At, err}
 	})
 }
 
 // take keeps a screen that arrived.
 func (p *preview) take(c captured) {
 	p.asking = ""
-	p.id, p.lines, p.err = c.id, c.lines, ""
+	p.id, p.lines, p.at, p.err = c.id, c.lines, c.at, ""
 	if c.err != nil {
 		p.lines, p.err = nil, failure(c.err)
 	}

@@ -31,18 +31,20 @@ const (
 	wordNotFoundEnd = "esc clears the filter"
 	wordNotKnown    = "no sessions known while the database is away"
 
-	wordNoScreen  = "no screen"
-	wordScreen    = "SCREEN"
-	wordLoading   = "looking"
-	wordNewTitle  = "new session"
-	wordFilter    = "/ "
-	wordRename    = "new title "
-	wordFormTitle = "title"
-	wordFormKind  = "kind"
-	wordFormWords = "command"
-	wordFormDir   = "directory"
-	wordTitleHint = "made from the directory when empty"
-	wordWordsHint = "such as: make watch"
+	wordNoScreen = "no screen"
+	wordScreen   = "SCREEN"
+
+	wordLastScreen = "LAST SCREEN"
+	wordLoading    = "looking"
+	wordNewTitle   = "new session"
+	wordFilter     = "/ "
+	wordRename     = "new title "
+	wordFormTitle  = "title"
+	wordFormKind   = "kind"
+	wordFormWords  = "command"
+	wordFormDir    = "directory"
+	wordTitleHint  = "made from the directory when empty"
+	wordWordsHint  = "such as: make watch"
 )
 
 // What each key does, as help and footer say it.

@@ -34,7 +34,8 @@ func (s *Service) Attach(ctx context.Context, a hitchpost.Actor, r hitchpost.Att
 	r.ReadOnly = r.ReadOnly || !a.May(hitchpost.Drive)
 	r.Terminal.Size = r.Terminal.Size.Clamp()
 	screen, err := s.Tmux.Attach(ctx, tmux.Attach{
-		Session: session.ID, Terminal: r.Terminal, ReplayLines: lines, Clear: r.Clear, ReadOnly: r.ReadOnly,
+		Session: session.ID, Terminal: r.Terminal, Before: s.before(session, lines), ReplayLines: lines, Clear: r.Clear,
+		ReadOnly: r.ReadOnly,
 	})
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
 		s.Wake()

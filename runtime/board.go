@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/store"
 )
 
 // board is the service's memory of every open session, kept fresh by notices from the store and by the service's own
@@ -62,6 +63,19 @@ func (b *board) put(s hitchpost.Session) {
 		b.sessions[s.ID] = s
 	} else {
 		delete(b.sessions, s.ID)
+	}
+	b.wake()
+}
+
+// printed takes newer times of the last output. The store tells nobody of these.
+func (b *board) printed(outputs []store.Output) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, o := range outputs {
+		if s, ok := b.sessions[o.ID]; ok {
+			s.LastOutputAt = o.At
+			b.sessions[o.ID] = s
+		}
 	}
 	b.wake()
 }

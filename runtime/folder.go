@@ -33,6 +33,9 @@ func (f folder) record(k runKey) string {
 }
 func (f folder) evidence(id string) string { return filepath.Join(f.session(id), "screen.gz") }
 
+// before is the evidence of the run before the present one.
+func (f folder) before(id string) string { return filepath.Join(f.session(id), "before.gz") }
+
 // readRecord returns the exit record of a run; ok is false when there is none. A record that cannot be read counts as
 // none: what tmux knows of the end is used instead.
 func (f folder) readRecord(k runKey) (rec launch.Record, ok bool, err error) {

@@ -97,6 +97,7 @@ func (s *Service) reconcile(ctx context.Context) error {
 	if len(outputs) == 0 {
 		return nil
 	}
+	s.board.printed(outputs)
 	return s.Store.Touch(ctx, outputs)
 }
 
@@ -204,7 +205,7 @@ func lostReason(from hitchpost.State) string {
 func (s *Service) recordExit(ctx context.Context, st step) error {
 	if st.pane.PaneID != "" {
 		s.awaitDead(ctx, st.pane)
-		s.keepEvidence(ctx, st)
+		s.keepEvidence(ctx, []tmux.Pane{st.pane})
 	}
 	c := hitchpost.ChangeExitedBadly
 	if st.exit.Well() {
@@ -320,7 +321,7 @@ func (s *Service) reap(ctx context.Context, st step) error {
 		return nil // letGo is at work
 	}
 	if st.pane.Run == st.session.Restarts {
-		s.keepEvidence(ctx, st)
+		s.keepEvidence(ctx, []tmux.Pane{st.pane})
 	}
 	return s.Tmux.Kill(ctx, st.id)
 }
@@ -346,18 +347,6 @@ func (s *Service) letGo(ended hitchpost.Session, run int) {
 
 // callLimit bounds work that no person waits for.
 const callLimit = 10 * time.Second
-
-// keepEvidence saves what a pane shows. A failure is logged: the end of the process is recorded all the same.
-func (s *Service) keepEvidence(ctx context.Context, st step) {
-	e, err := s.lastScreen(ctx, st.id)
-	if err == nil {
-		e.Run = st.pane.Run
-		err = writeEvidence(s.folder.evidence(st.id), e)
-	}
-	if err != nil {
-		s.Log.Warn("last screen not kept", "session", st.id, "err", err)
-	}
-}
 
 // watchExits wakes the reconciler when a wrapper has written an exit record.
 func (s *Service) watchExits(ctx context.Context) error {

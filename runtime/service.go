@@ -46,6 +46,7 @@ type Service struct {
 	ledger  *ledger
 	views   *views
 	places  *places
+	kept    evidenceLog
 	started time.Time
 	ready   chan struct{} // closed once the first reconcile pass was tried
 	wake    chan struct{} // asks for a reconcile pass; holds one
@@ -70,6 +71,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		ledger:  newLedger(c.Log),
 		views:   newViews(),
 		places:  newPlaces(),
+		kept:    evidenceLog{at: map[string]time.Time{}},
 		started: now,
 		ready:   make(chan struct{}),
 		wake:    make(chan struct{}, 1),
@@ -97,7 +99,8 @@ func (s *Service) Run(ctx context.Context) error {
 		defer closeBooks() // last, so that the detaches of the shutdown are written down
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
-			s.listen, s.reconcileLoop, s.watchExits, s.watchTmux, s.placeLoop, s.retentionLoop, s.healthLoop,
+			s.listen, s.reconcileLoop, s.watchExits, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
+			s.healthLoop,
 		} {
 			loops.Go(func() error {
 				defer cancel() // one that ends early ends all

@@ -177,7 +177,7 @@ func TestStartRunsTheProgramInItsDirectory(t *testing.T) {
 	must(t, err)
 	var text []byte
 	eventually(t, func() bool {
-		text, err = r.Capture(context.Background(), admin, res.Session.ID, hitchpost.CaptureRequest{History: true})
+		text, err = r.captured(admin, res.Session.ID, hitchpost.CaptureRequest{History: true})
 		return err == nil && strings.Contains(string(text), "HITCHPOST_SESSION="+res.Session.ID)
 	}, func() string { return string(text) })
 	if want := "in " + dir + " as a b with c;d"; !strings.Contains(strings.ReplaceAll(string(text), "\n", ""), want) {
@@ -249,7 +249,7 @@ func TestStartReportsAnEarlyEnd(t *testing.T) {
 		panes, err := r.tmux.Panes(context.Background())
 		return err == nil && len(panes) == 0
 	}, func() string { return "the dead pane stays" })
-	text, err := r.Capture(context.Background(), admin, res.Session.ID, hitchpost.CaptureRequest{})
+	text, err := r.captured(admin, res.Session.ID, hitchpost.CaptureRequest{})
 	must(t, err)
 	if !strings.Contains(string(text), "no config") {
 		t.Errorf("kept screen %q", text)
@@ -334,7 +334,7 @@ func TestStop(t *testing.T) {
 	polite := r.start("polite", "sh", "-c", `trap "echo bye; exit 4" TERM; echo polite; while :; do sleep 0.1; done`)
 	for _, s := range []hitchpost.Session{deaf, polite} {
 		eventually(t, func() bool {
-			text, err := r.Capture(context.Background(), admin, s.ID, hitchpost.CaptureRequest{})
+			text, err := r.captured(admin, s.ID, hitchpost.CaptureRequest{})
 			return err == nil && strings.Contains(string(text), s.Title)
 		}, func() string { return s.Title + " does not come up" })
 	}
@@ -399,7 +399,7 @@ func TestExitWhileTheServiceIsDown(t *testing.T) {
 	if got.ExitCode == nil || *got.ExitCode != 9 {
 		t.Errorf("exit code %v, want 9", got.ExitCode)
 	}
-	text, err := r.Capture(context.Background(), admin, s.ID, hitchpost.CaptureRequest{History: true})
+	text, err := r.captured(admin, s.ID, hitchpost.CaptureRequest{History: true})
 	must(t, err)
 	if !strings.Contains(string(text), "last words") {
 		t.Errorf("kept screen %q", text)
@@ -460,7 +460,7 @@ func TestRolesAreEnforced(t *testing.T) {
 	_, err = v.Write([]byte("typed by a viewer\n"))
 	must(t, err)
 	v.Close(hitchpost.EndDetached, "")
-	text, err := r.Capture(ctx, viewer, s.ID, hitchpost.CaptureRequest{})
+	text, err := r.captured(viewer, s.ID, hitchpost.CaptureRequest{})
 	must(t, err)
 	if strings.Contains(string(text), "typed") {
 		t.Errorf("a viewer typed into the session:\n%s", text)
@@ -527,5 +527,47 @@ func TestViewEndsWithTheSession(t *testing.T) {
 	}
 	if text := <-got; !strings.Contains(text, "the very end") {
 		t.Errorf("the last output is missing from %q", text)
+	}
+}
+
+func (r *rig) captured(a hitchpost.Actor, ref string, req hitchpost.CaptureRequest) ([]byte, error) {
+	c, err := r.Capture(context.Background(), a, ref, req)
+	return c.Text, err
+}
+
+// TestScreenOfALostSession is the evidence: what a session showed is kept while it shows it, told with its time once
+// the process is lost, and offered above the screen of the process that a Restart makes.
+func TestScreenOfALostSession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx := context.Background()
+	s := r.start("job", "sh", "-c", "seq -f 'number %g' 1 40; read x")
+	kept := filepath.Join(r.dir, "sessions", s.ID, "screen.gz")
+	eventually(t, func() bool { _, err := os.Stat(kept); return err == nil }, func() string { return "nothing kept" })
+	r.killTmux()
+	r.becomes(s.ID, hitchpost.Recoverable)
+	got, err := r.Capture(ctx, admin, s.ID, hitchpost.CaptureRequest{History: true})
+	must(t, err)
+	if !strings.HasPrefix(string(got.Text), "number 1\n") || !strings.Contains(string(got.Text), "number 40") {
+		t.Errorf("kept %q", got.Text)
+	}
+	if got.At.IsZero() || time.Since(got.At) > time.Minute {
+		t.Errorf("kept at %v", got.At)
+	}
+	_, err = r.Restart(ctx, admin, s.ID, hitchpost.RestartRequest{})
+	must(t, err)
+	v, err := r.Attach(ctx, admin, hitchpost.AttachRequest{Ref: s.ID, Terminal: hitchpost.Terminal{Size: hitchpost.Size{Cols: 80, Rows: 24}}})
+	must(t, err)
+	defer v.Close(hitchpost.EndDetached, "")
+	var all strings.Builder
+	buf := make([]byte, 4096)
+	for strings.Count(all.String(), "number 40") < 2 {
+		n, err := v.Read(buf)
+		all.Write(buf[:n])
+		must(t, err)
+	}
+	old, fresh, marked := strings.Cut(all.String(), "before the restart")
+	if !marked || !strings.Contains(old, "number 1\r\n") || !strings.Contains(fresh, "number 1\r\n") {
+		t.Errorf("replay %q", all.String())
 	}
 }

@@ -75,6 +75,9 @@ func (s *Service) Restart(
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
+	if err := s.setAside(session.ID); err != nil {
+		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
+	}
 	// What is left of the old run would be in the new one's place.
 	if err := s.Tmux.Kill(ctx, session.ID); err != nil {
 		failed, cerr := s.change(s.background, session, store.Transition{
@@ -134,36 +137,37 @@ func (s *Service) toDrive(ctx context.Context, a hitchpost.Actor, ref string) (h
 	return s.Show(ctx, a, ref)
 }
 
-// Capture returns text of a session's terminal, LF line ends: live from tmux, of an ended one from what was kept.
+// Capture returns text of a session's terminal: live from tmux, of an ended one from what was kept.
 func (s *Service) Capture(
 	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.CaptureRequest,
-) ([]byte, error) {
+) (hitchpost.Captured, error) {
 	if err := a.Require(hitchpost.Look); err != nil {
-		return nil, err
+		return hitchpost.Captured{}, err
 	}
 	session, err := s.resolve(ctx, a, ref)
 	if err != nil {
-		return nil, err
+		return hitchpost.Captured{}, err
 	}
 	if !session.State.Ended() {
 		text, err := s.captureLive(ctx, session.ID, r)
 		if !errors.Is(err, tmux.ErrNoSession) && !errors.Is(err, tmux.ErrNoServer) {
-			return text, err
+			return hitchpost.Captured{Text: text}, err
 		}
 		s.Wake()
 	}
 	e, err := readEvidence(s.folder.evidence(session.ID))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, hitchpost.Errorf(hitchpost.NotFoundError, "nothing was kept of what %s showed", session.Handle).
-			Hinted("a screen is kept from the moment a process ends by itself")
+		return hitchpost.Captured{}, hitchpost.Errorf(hitchpost.NotFoundError, "nothing was kept of what %s showed", session.Handle).
+			Hinted("a screen is kept once a session has printed something")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("capture %s: %w", session.Handle, err)
+		return hitchpost.Captured{}, fmt.Errorf("capture %s: %w", session.Handle, err)
 	}
-	if text := e.text(r); r.ANSI {
-		return text, nil
+	text := e.text(r)
+	if !r.ANSI {
+		text = []byte(ansi.Strip(string(text)))
 	}
-	return []byte(ansi.Strip(string(e.text(r)))), nil
+	return hitchpost.Captured{Text: text, At: e.At}, nil
 }
 
 func (s *Service) captureLive(ctx context.Context, id string, r hitchpost.CaptureRequest) ([]byte, error) {
@@ -173,17 +177,4 @@ func (s *Service) captureLive(ctx context.Context, id string, r hitchpost.Captur
 		return text, err
 	}
 	return lastLines(text, r.Lines), nil
-}
-
-// lastScreen is what is kept of a pane as evidence.
-func (s *Service) lastScreen(ctx context.Context, id string) (evidence, error) {
-	screen, err := s.Tmux.Capture(ctx, id, tmux.Capture{ANSI: true})
-	if err != nil {
-		return evidence{}, err
-	}
-	all, err := s.Tmux.Capture(ctx, id, tmux.Capture{ANSI: true, History: true, MaxLines: evidenceLines})
-	if err != nil {
-		return evidence{}, err
-	}
-	return evidence{At: time.Now(), All: all, Screen: screen}, nil
 }

@@ -28,8 +28,8 @@ func (m menuService) Watch(ctx context.Context) <-chan struct{} {
 	return c
 }
 
-func (m menuService) Capture(context.Context, hitchpost.Actor, string, hitchpost.CaptureRequest) ([]byte, error) {
-	return nil, nil
+func (m menuService) Capture(context.Context, hitchpost.Actor, string, hitchpost.CaptureRequest) (hitchpost.Captured, error) {
+	return hitchpost.Captured{}, nil
 }
 
 func TestTheRealMenuHandsOverEveryKey(t *testing.T) {

@@ -60,6 +60,8 @@ type Attach struct {
 	Terminal hitchpost.Terminal // Size must be clamped
 	// ReplayLines is how many logical lines of history, the newest, go before the screen; 0: none, negative: all.
 	ReplayLines int
+	// Before goes above the history: lines ended by LF, with no sequence but SGR; may be empty.
+	Before []byte
 	// Clear wipes screen and scrollback of the terminal before the replay.
 	Clear bool
 	// ReadOnly drops what is written to the view and keeps its size out of the session's.

@@ -62,6 +62,9 @@ func (s *Server) cut(ctx context.Context, a Attach, c *parked) (replay, error) {
 	if len(r.history) == len(raw) && now.width == c.size.Cols && now.history <= rowsFor(a.ReplayLines) {
 		r.rows = now.history
 	}
+	if len(a.Before) > 0 {
+		r.history, r.rows = append(a.Before, r.history...), -1
+	}
 	return r, nil
 }
 

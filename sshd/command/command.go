@@ -26,7 +26,7 @@ type Service interface {
 	Stop(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.StopRequest) (hitchpost.Session, error)
 	CloseSession(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error)
 	Rename(ctx context.Context, a hitchpost.Actor, ref, title string) (hitchpost.Session, error)
-	Capture(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.CaptureRequest) ([]byte, error)
+	Capture(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.CaptureRequest) (hitchpost.Captured, error)
 	Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error)
 	AddKey(context.Context, hitchpost.Actor, hitchpost.Key) (hitchpost.Key, error)
 	RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error)

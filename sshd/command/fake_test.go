@@ -29,6 +29,7 @@ type fake struct {
 	status   hitchpost.Status
 	keys     []hitchpost.Key
 	screen   string
+	seenAt   time.Time
 	err      error
 	failOn   map[string]error // by REF, for Restart
 
@@ -98,10 +99,10 @@ func (f *fake) Rename(_ context.Context, _ hitchpost.Actor, ref, title string) (
 	return f.one(ref)
 }
 
-func (f *fake) Capture(_ context.Context, _ hitchpost.Actor, ref string, r hitchpost.CaptureRequest) ([]byte, error) {
+func (f *fake) Capture(_ context.Context, _ hitchpost.Actor, ref string, r hitchpost.CaptureRequest) (hitchpost.Captured, error) {
 	f.note(ref, r)
 	_, err := f.one(ref)
-	return []byte(f.screen), err
+	return hitchpost.Captured{Text: []byte(f.screen), At: f.seenAt}, err
 }
 
 func (f *fake) Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error) { return f.keys, f.err }

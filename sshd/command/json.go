@@ -69,11 +69,13 @@ func listSessions(sessions []hitchpost.Session) sessionList {
 // screenView is a session with the text on its screen.
 type screenView struct {
 	sessionView
-	Screen string `json:"screen"`
+	Screen       string `json:"screen"`
+	ScreenSeenAt stamp  `json:"screen_seen_at"` // null: now
 }
 
 type textView struct {
-	Text string `json:"text"`
+	Text   string `json:"text"`
+	SeenAt stamp  `json:"seen_at"` // null: now
 }
 
 type keyView struct {

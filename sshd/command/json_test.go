@@ -68,8 +68,8 @@ func TestDocumentsOfSessions(t *testing.T) {
 		"stop api --json":            fullDocument,
 		"close sh --json":            bareDocument,
 		"rename sh 'a title' --json": bareDocument,
-		"capture sh --json":          {"text": "$ make\n"},
-		"history sh --json --ansi":   {"text": "$ make\n"},
+		"capture sh --json":          {"text": "$ make\n", "seen_at": nil},
+		"history sh --json --ansi":   {"text": "$ make\n", "seen_at": nil},
 		"version --json":             {"version": "1.2.3"},
 	} {
 		if diff := cmp.Diff(want, document(t, c.line(line))); diff != "" {

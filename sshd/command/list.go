@@ -93,14 +93,14 @@ func (c *call) showVerb() *cobra.Command {
 			if !screen {
 				return c.session(s, c.sessionFields(s))
 			}
-			text, err := c.Service.Capture(cmd.Context(), c.Actor, s.ID, hitchpost.CaptureRequest{})
+			got, err := c.Service.Capture(cmd.Context(), c.Actor, s.ID, hitchpost.CaptureRequest{})
 			if err != nil {
 				return err
 			}
 			if c.json {
-				return c.document(screenView{viewSession(s), string(text)})
+				return c.document(screenView{viewSession(s), string(got.Text), at(got.At)})
 			}
-			return c.print(bytes.Join([][]byte{c.sessionFields(s), withNewline(text)}, []byte("\n")))
+			return c.print(bytes.Join([][]byte{c.sessionFields(s), withNewline(got.Text)}, []byte("\n")))
 		},
 	}
 	c.jsonFlag(cmd)

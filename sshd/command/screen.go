@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
@@ -41,12 +43,15 @@ func (c *call) textFlags(cmd *cobra.Command, r *hitchpost.CaptureRequest) {
 // text prints text of a session's terminal. It is what a program wrote, so it is not cleaned: tmux lets nothing but
 // letters through, and colours where they were asked for.
 func (c *call) text(cmd *cobra.Command, ref string, r hitchpost.CaptureRequest) error {
-	text, err := c.Service.Capture(cmd.Context(), c.Actor, ref, r)
+	got, err := c.Service.Capture(cmd.Context(), c.Actor, ref, r)
 	if err != nil {
 		return err
 	}
 	if c.json {
-		return c.document(textView{string(text)})
+		return c.document(textView{string(got.Text), at(got.At)})
 	}
-	return c.print(withNewline(text))
+	if !got.At.IsZero() {
+		fmt.Fprintf(c.Stderr, "hitchpost: this is what it last showed: %s\n", c.when(got.At))
+	}
+	return c.print(withNewline(got.Text))
 }

@@ -1,0 +1,122 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+)
+
+const (
+	// evidenceEvery is the least time between two savings of one session.
+	evidenceEvery = 5 * time.Second
+	// evidenceBatch is how many sessions one tmux call captures. tmux serves nobody else meanwhile, and takes a few
+	// milliseconds for each.
+	evidenceBatch = 8
+	// evidencePerRound bounds the work of a round; those that saved longest ago come first.
+	evidencePerRound = 64
+)
+
+// evidenceLog is when the screen of each session was last saved. Its lock is held from a capture to the end of its
+// writing, so that an older screen never replaces a newer one.
+type evidenceLog struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// evidenceLoop keeps what live sessions show, while they show something new, for the day their process is lost.
+func (s *Service) evidenceLoop(ctx context.Context) error {
+	return every(ctx, evidenceEvery, func() {
+		panes, err := s.Tmux.Panes(ctx)
+		if err != nil {
+			return // the reconciler tells of it
+		}
+		for batch := range slices.Chunk(s.kept.due(panes), evidenceBatch) {
+			s.keepEvidence(ctx, batch)
+		}
+	})
+}
+
+// due are the live panes that have printed since they were saved, and forgets those that are gone.
+func (l *evidenceLog) due(panes []tmux.Pane) []tmux.Pane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := make(map[string]time.Time, len(panes))
+	var due []tmux.Pane
+	for _, p := range panes {
+		saved, ok := l.at[p.Session]
+		if ok {
+			at[p.Session] = saved
+		}
+		// tmux tells whole seconds: what was printed in the second of the saving may have come after it.
+		if !p.Dead && !p.LastOutput.Before(saved.Truncate(time.Second)) {
+			due = append(due, p)
+		}
+	}
+	l.at = at
+	slices.SortFunc(due, func(a, b tmux.Pane) int { return at[a.Session].Compare(at[b.Session]) })
+	return due[:min(len(due), evidencePerRound)]
+}
+
+// keepEvidence saves what the panes show. A failure is logged and stops nothing.
+func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	var ids []string
+	for _, p := range panes {
+		ids = append(ids, p.Session)
+	}
+	now := time.Now()
+	tails, err := s.Tmux.Tails(ctx, ids, evidenceLines)
+	if errors.Is(err, tmux.ErrNoSession) || ctx.Err() != nil {
+		return // one ended just now; the next round has the others
+	}
+	if err != nil {
+		s.Log.Warn("last screens not kept", "err", err)
+		return
+	}
+	for _, p := range panes {
+		tail := tails[p.Session]
+		err := writeEvidence(s.folder.evidence(p.Session), evidence{At: now, Run: p.Run, All: tail.All, Screen: tail.Screen})
+		if err != nil {
+			s.Log.Warn("last screen not kept", "session", p.Session, "err", err)
+			continue
+		}
+		s.kept.at[p.Session] = now
+	}
+}
+
+// setAside makes what was kept of the run that is over the evidence of the run before.
+func (s *Service) setAside(id string) error {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	err := os.Rename(s.folder.evidence(id), s.folder.before(id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// before is what a restarted session showed before its restart, as lines for the replay, marked as such; nil where
+// there is nothing, or no replay is wanted.
+func (s *Service) before(session hitchpost.Session, lines int) []byte {
+	if session.Restarts == 0 || lines <= 0 {
+		return nil
+	}
+	e, err := readEvidence(s.folder.before(session.ID))
+	if err != nil || len(e.All) == 0 {
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.Log.Warn("screen before the restart not read", "session", session.ID, "err", err)
+		}
+		return nil
+	}
+	text := bytes.Clone(lastLines(e.All, lines))
+	return fmt.Appendf(text, "\x1b[m-- above: before the restart, as seen at %s --\n", e.At.UTC().Format("2006-01-02 15:04:05Z"))
+}
