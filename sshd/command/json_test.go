@@ -50,7 +50,7 @@ func TestDocumentsOfSessions(t *testing.T) {
 	f := &fake{sessions: []hitchpost.Session{full(), bare()}, screen: "$ make\n"}
 	c := client{t: t, service: f}
 	list := map[string]any{"version": 1.0, "sessions": []any{fullDocument, bareDocument}}
-	withScreen := map[string]any{"screen": "$ make\n"}
+	withScreen := map[string]any{"screen": "$ make\n", "screen_seen_at": nil}
 	for k, v := range bareDocument {
 		withScreen[k] = v
 	}
