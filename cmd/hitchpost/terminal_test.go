@@ -28,15 +28,20 @@ func (s *stack) open(cols, rows int, args ...string) *terminal {
 
 func (s *stack) openEnv(cols, rows int, env []string, args ...string) *terminal {
 	s.t.Helper()
+	return s.openScript(cols, rows, env, `ssh "$@"; echo "left $?"; exec sleep 1000`, s.sshArgs(append([]string{"-tt"}, args...)...)...)
+}
+
+// openScript opens a terminal with a script of sh in it, which has words as its arguments.
+func (s *stack) openScript(cols, rows int, env []string, script string, words ...string) *terminal {
+	s.t.Helper()
 	term := &terminal{t: s.t, socket: filepath.Join(s.t.TempDir(), "t")}
 	if len(term.socket) > 100 {
 		term.socket = filepath.Join(s.dir, "t"+strconv.FormatInt(time.Now().UnixNano(), 36))
 	}
 	conf := "set -g history-limit 100000\nset -g status off\nset -g remain-on-exit on\nset -g remain-on-exit-format ''\nset -sg escape-time 0\nset -g default-terminal tmux-256color\n"
 	must(s.t, writeFile(term.socket+".conf", conf))
-	script := `ssh "$@"; echo "left $?"; exec sleep 1000`
-	words := append([]string{"-S", term.socket, "-f", term.socket + ".conf", "-u", "new-session", "-d", "-x", strconv.Itoa(cols),
-		"-y", strconv.Itoa(rows), "--", "sh", "-c", script, "sh"}, s.sshArgs(append([]string{"-tt"}, args...)...)...)
+	words = append([]string{"-S", term.socket, "-f", term.socket + ".conf", "-u", "new-session", "-d", "-x", strconv.Itoa(cols),
+		"-y", strconv.Itoa(rows), "--", "sh", "-c", script, "sh"}, words...)
 	cmd := exec.Command("tmux", words...)
 	cmd.Env = append(append([]string{}, s.env...), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
