@@ -40,20 +40,20 @@ func newSlots(l Limits) *slots {
 func (s *slots) take(address string, drop func()) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.address[address]
-	if a == nil {
-		a = &addressSlots{}
-		s.address[address] = a
-	}
-	if a.waiting >= s.limits.WaitingPerAddress {
+	// Dropping comes first: it takes an address off the map together with its last slot.
+	if a := s.address[address]; a != nil && a.waiting >= s.limits.WaitingPerAddress {
 		s.dropOldest(address)
 	} else if s.waiting.Len() >= s.limits.Waiting {
 		s.dropOldest("")
 	}
+	a := s.address[address]
+	if a == nil {
+		a = &addressSlots{}
+	}
 	if s.total >= s.limits.Connections || a.total >= s.limits.ConnectionsPerAddress {
-		s.forget(address, a)
 		return nil
 	}
+	s.address[address] = a
 	sl := &slot{address: address, drop: drop}
 	sl.waiting = s.waiting.PushBack(sl)
 	s.total++
@@ -97,10 +97,11 @@ func (s *slots) freeLocked(sl *slot) {
 	}
 	sl.freed = true
 	s.stopWaiting(sl)
-	a := s.address[sl.address]
-	a.total--
 	s.total--
-	s.forget(sl.address, a)
+	a := s.address[sl.address]
+	if a.total--; a.total == 0 {
+		delete(s.address, sl.address)
+	}
 }
 
 func (s *slots) stopWaiting(sl *slot) {
@@ -110,12 +111,6 @@ func (s *slots) stopWaiting(sl *slot) {
 	s.waiting.Remove(sl.waiting)
 	sl.waiting = nil
 	s.address[sl.address].waiting--
-}
-
-func (s *slots) forget(address string, a *addressSlots) {
-	if a.total == 0 {
-		delete(s.address, address)
-	}
 }
 
 // addressOf is the part of a client's address that limits count by: the IP address, or its /64 network for IPv6,

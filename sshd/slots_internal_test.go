@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -95,5 +96,49 @@ func TestPenaltiesGrowAndAreForgiven(t *testing.T) {
 	now = now.Add(100 * forgiveAfter)
 	if got := p.delay("a"); got != 0 || len(p.address) != 0 {
 		t.Errorf("after a long while: %v, %d records", got, len(p.address))
+	}
+}
+
+// The oldest of all waiting connections is the only one of the address that the newest comes from.
+func TestSlotsCountAnAddressWhoseOnlyConnectionIsDropped(t *testing.T) {
+	t.Parallel()
+	const places = 1024
+	s := newSlots(Limits{Waiting: places}.withDefaults())
+	dropped := make(chan int, places+1)
+	taken := make([]*slot, 0, places+1)
+	for i := range places {
+		taken = append(taken, s.take(fmt.Sprintf("a%d", i), func() { dropped <- i }))
+	}
+	last := s.take("a0", func() { dropped <- places })
+	if got := <-dropped; got != 0 {
+		t.Errorf("connection %d was dropped, want the oldest", got)
+	}
+	if a := s.address["a0"]; a == nil || a.total != 1 || a.waiting != 1 {
+		t.Errorf("a0 has %+v, want the one that waits", a)
+	}
+	for _, sl := range append(taken, last) {
+		s.free(sl)
+	}
+	if s.total != 0 || s.waiting.Len() != 0 || len(s.address) != 0 {
+		t.Errorf("%d places, %d waiting, %d addresses are left", s.total, s.waiting.Len(), len(s.address))
+	}
+}
+
+// With one place for an address each newcomer drops the one before.
+func TestSlotsSurviveAnAddressThatComesAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	s := newSlots(Limits{Connections: 5, ConnectionsPerAddress: 3, Waiting: 9, WaitingPerAddress: 1})
+	var taken []*slot
+	for range 50 {
+		taken = append(taken, s.take("a", func() {}))
+	}
+	if !s.loggedIn(taken[49]) {
+		t.Error("the newest was dropped")
+	}
+	for _, sl := range taken {
+		s.free(sl)
+	}
+	if s.total != 0 || len(s.address) != 0 {
+		t.Errorf("%d places, %d addresses are left", s.total, len(s.address))
 	}
 }
