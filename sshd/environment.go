@@ -18,7 +18,7 @@ type environment struct {
 
 // set takes a variable, in the place of an earlier one of the same name. It is false for one that is refused.
 func (e *environment) set(name, value string) bool {
-	if !taken(name) || len(name)+len(value) > maxVariableBytes || strings.ContainsFunc(value, control) {
+	if !accepted(name) || len(name)+len(value) > maxVariableBytes || strings.ContainsFunc(value, control) {
 		return false
 	}
 	old, have := e.values[name]
@@ -55,8 +55,8 @@ func (e *environment) list() []string {
 	return out
 }
 
-// taken tells whether a client may set the variable called name. Everything else could change what programs do.
-func taken(name string) bool {
+// accepted tells whether a client may set the variable called name. Everything else could change what programs do.
+func accepted(name string) bool {
 	switch name {
 	case "TERM", "COLORTERM", "LANG", "NO_COLOR":
 		return true

@@ -81,7 +81,7 @@ func (s *session) ptyRequest(payload []byte) bool {
 	s.term = terminalName(pty.Term)
 	s.modes = parseModes(pty.Rest[16:])
 	s.sizes.set(size)
-	s.text, s.errText = &cooked{w: s.out}, &cooked{w: s.err}
+	s.text, s.errText = &cooked{w: s.out}, &cooked{w: s.errOut}
 	return true
 }
 

@@ -185,7 +185,7 @@ func TestSessionsOfOneConnectionAreIndependent(t *testing.T) {
 	second.ask("exec", text("web"))
 	w := <-s.service.made
 	w.exits(4)
-	second.shows("session web ended (exit 4)")
+	second.shows("any other key to leave")
 	second.typeIn("x")
 	if status := second.exit(); status != 4 {
 		t.Errorf("status %d", status)

@@ -21,8 +21,8 @@ func (s *session) runPlain(words []string) int {
 	defer cancel(nil)
 	in := s.in.open()
 	defer context.AfterFunc(ctx, in.Interrupt)()
-	return s.run1(ctx, cancel, Call{
-		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.until(ctx, s.err),
+	return s.runCommand(ctx, cancel, Call{
+		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.until(ctx, s.errOut),
 	})
 }
 
@@ -39,9 +39,9 @@ func (s *session) runTyped(words []string) int {
 	s.in.push(typed.take)
 	defer s.in.pause()
 	now := s.terminalNow()
-	return s.run1(ctx, cancel, Call{
+	return s.runCommand(ctx, cancel, Call{
 		Words: words, Terminal: &now, Stdin: typed, Stdout: screen,
-		Stderr: &cooked{w: s.until(ctx, s.err)},
+		Stderr: &cooked{w: s.until(ctx, s.errOut)},
 		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
 			s.in.open().Unread(typed.ahead())
 			typed.end()
@@ -50,8 +50,8 @@ func (s *session) runTyped(words []string) int {
 	})
 }
 
-// run1 runs one command and turns its end into an exit status.
-func (s *session) run1(ctx context.Context, cancel context.CancelCauseFunc, call Call) int {
+// runCommand runs one command and turns its end into an exit status.
+func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc, call Call) int {
 	got := make(chan charm.Signal, 1)
 	s.signals.register(got)
 	defer s.signals.register(nil)

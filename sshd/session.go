@@ -31,11 +31,11 @@ type session struct {
 	cancel context.CancelCauseFunc
 	values *sessionContext
 
-	in       *input
-	out, err *output // raw
-	text     io.Writer
-	errText  io.Writer
-	sizes    *sizes
+	in          *input
+	out, errOut *output // raw
+	text        io.Writer
+	errText     io.Writer
+	sizes       *sizes
 
 	// What the client asked for. Written by the request loop before started is closed, read-only after.
 	ready    bool // asked to begin
@@ -59,9 +59,9 @@ var _ charm.Session = (*session)(nil)
 func newSession(c *connection, conn *gossh.ServerConn, id *identity, ch gossh.Channel) *session {
 	s := &session{
 		conn: c, ssh: conn, id: id, channel: ch, log: c.log,
-		in: newInput(), out: newOutput(ch), err: newOutput(ch.Stderr()), sizes: newSizes(),
+		in: newInput(), out: newOutput(ch), errOut: newOutput(ch.Stderr()), sizes: newSizes(),
 	}
-	s.text, s.errText = s.out, s.err
+	s.text, s.errText = s.out, s.errOut
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	s.values = newSessionContext(s)
 	return s
@@ -129,10 +129,11 @@ func (s *session) end(code int) error {
 	// Where a write hangs there is no end of file: data would follow it when the client takes some.
 	select {
 	case s.out.busy <- struct{}{}:
-		if err := s.channel.CloseWrite(); err != nil {
+		err := s.channel.CloseWrite()
+		s.out.release()
+		if err != nil {
 			return err
 		}
-		s.out.release()
 	default:
 	}
 	return s.channel.Close()
@@ -149,7 +150,7 @@ func (s *session) farewell(line string) {
 		_ = s.out.within(limit, &s.work, cook([]byte(line+"\n"), 0))
 		return
 	}
-	_ = s.err.within(limit, &s.work, []byte(line+"\n"))
+	_ = s.errOut.within(limit, &s.work, []byte(line+"\n"))
 }
 
 // The rest is the Session interface of charm.land/ssh.
