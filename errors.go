@@ -52,7 +52,10 @@ type Error struct {
 	Kind    ErrorKind
 	Message string
 	Hint    string
-	Cause   error
+	// Field names what of a request the error is about, so that a front end can add how its people give it: cwd, kind,
+	// command, title, session, node, key, signal, timeout. Empty where it is about nothing of these.
+	Field string
+	Cause error
 }
 
 func (e *Error) Error() string {
@@ -80,6 +83,13 @@ func Errorf(k ErrorKind, format string, args ...any) *Error {
 func (e *Error) Hinted(format string, args ...any) *Error {
 	c := *e
 	c.Hint = fmt.Sprintf(format, args...)
+	return &c
+}
+
+// For returns a copy of e that names what of a request it is about.
+func (e *Error) For(field string) *Error {
+	c := *e
+	c.Field = field
 	return &c
 }
 

@@ -24,6 +24,9 @@ func (s *Service) Attach(ctx context.Context, a hitchpost.Actor, r hitchpost.Att
 	if err != nil {
 		return nil, err
 	}
+	if err := s.here(session); err != nil {
+		return nil, err
+	}
 	if err := attachable(session); err != nil {
 		return nil, err
 	}
@@ -39,17 +42,31 @@ func (s *Service) Attach(ctx context.Context, a hitchpost.Actor, r hitchpost.Att
 	})
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
 		s.Wake()
-		return nil, hitchpost.Errorf(hitchpost.ConflictError, "%s is gone: tmux no longer runs it", session.Handle).
-			Hinted("look at the list again, and restart it if it is RECOVERABLE")
+		return nil, gone(session)
 	}
 	if err != nil {
 		return nil, err
 	}
 	v := &View{service: s, first: session, screen: screen, done: make(chan struct{})}
-	s.views.add(v)
 	s.noteAttach(a, r, v)
+	s.views.add(v)
 	s.goDo(v.follow)
 	return v, nil
+}
+
+// gone tells that tmux no longer runs a session, which the store is about to know too.
+func gone(session hitchpost.Session) error {
+	return hitchpost.Errorf(hitchpost.ConflictError, "%s is gone, tmux no longer runs it", session.Handle).
+		Hinted("look again in a moment, and restart it if it is RECOVERABLE")
+}
+
+// here is nil for a session of this node: only the node that runs a session can do anything with its process.
+func (s *Service) here(session hitchpost.Session) error {
+	if session.Node == s.Node.Name {
+		return nil
+	}
+	return hitchpost.Errorf(hitchpost.ConflictError, "%s runs on node %s", session.Handle, session.Node).
+		Hinted("connect to that machine")
 }
 
 // attachable is nil for a session that has a process to attach to.
@@ -61,7 +78,7 @@ func attachable(session hitchpost.Session) error {
 	if session.State == hitchpost.Starting {
 		return e.Hinted("try again in a moment")
 	}
-	return e.Hinted("start a fresh process with: restart %s", session.Handle)
+	return e.Hinted("restart it for a fresh process")
 }
 
 // noteAttach has the ledger write down that the actor attached, and remembers the session as the key's last.
@@ -79,6 +96,9 @@ func (s *Service) noteAttach(a hitchpost.Actor, r hitchpost.AttachRequest, v *Vi
 	}
 	s.ledger.add("attach", func(ctx context.Context) error {
 		got, err := s.Store.Attach(ctx, row)
+		if hitchpost.KindOf(err) == hitchpost.ConflictError {
+			return nil // it has ended, or is being stopped: there is no count to keep
+		}
 		if err == nil {
 			s.board.put(got)
 		}
@@ -162,6 +182,9 @@ func (v *View) finishAs(why func() hitchpost.AttachEnd) {
 		if v.id != "" {
 			v.service.ledger.add("detach", func(ctx context.Context) error {
 				got, err := v.service.Store.Detach(ctx, v.id)
+				if hitchpost.KindOf(err) == hitchpost.NotFoundError {
+					return nil // the attach was not recorded either
+				}
 				if err == nil {
 					v.service.board.put(got)
 				}
@@ -214,7 +237,7 @@ func (v *View) clientGone() {
 	v.service.Wake()
 	ctx, cancel := context.WithTimeout(v.service.background, 2*time.Second)
 	defer cancel()
-	_, err := v.service.await(ctx, v.first, func(n hitchpost.Session) bool { return n.State.Ended() })
+	_, err := v.service.await(ctx, v.first, ended)
 	if err == nil {
 		v.finishAs(v.endOfSession)
 		return

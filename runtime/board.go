@@ -72,7 +72,7 @@ func (b *board) printed(outputs []store.Output) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range outputs {
-		if s, ok := b.sessions[o.ID]; ok {
+		if s, ok := b.sessions[o.ID]; ok && o.At.After(s.LastOutputAt) {
 			s.LastOutputAt = o.At
 			b.sessions[o.ID] = s
 		}
@@ -115,6 +115,12 @@ func (b *board) setNode(n hitchpost.Node) bool {
 	}
 	b.wake()
 	return true
+}
+
+func (b *board) databaseOK() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.database.OK
 }
 
 func (b *board) get(id string) (hitchpost.Session, bool) {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -15,7 +14,6 @@ import (
 const (
 	completeLimit   = 50   // names in an answer
 	completeEntries = 5000 // entries looked at in one directory
-	completeTime    = time.Second
 )
 
 // Complete lists directories that begin with prefix, each ending in a slash, in the order of their names. A relative
@@ -33,16 +31,7 @@ func (s *Service) Complete(ctx context.Context, a hitchpost.Actor, prefix string
 	case !filepath.IsAbs(typed):
 		dir = filepath.Join(s.Account.Home, typed)
 	}
-	found := make(chan []string, 1)
-	go func() { found <- directories(dir, typed, base) }() // ends by itself; a dead network disk may hold it for long
-	select {
-	case names := <-found:
-		return names, nil
-	case <-time.After(completeTime):
-		return nil, hitchpost.Errorf(hitchpost.TimeoutError, "%q answers too slowly", dir)
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return ask(ctx, s.disk, func() ([]string, error) { return directories(dir, typed, base), nil })
 }
 
 func directories(dir, typed, base string) []string {

@@ -40,7 +40,8 @@ func (k *keyring) find(fingerprint string, now time.Time) (hitchpost.Key, error)
 	defer k.mu.RUnlock()
 	key, ok := k.keys[fingerprint]
 	if !ok {
-		return hitchpost.Key{}, hitchpost.Errorf(hitchpost.DeniedError, "this key is not known here")
+		return hitchpost.Key{}, hitchpost.Errorf(hitchpost.DeniedError, "this key is not known here").
+			Hinted("ask an admin to let it in")
 	}
 	return key, key.Valid(now)
 }

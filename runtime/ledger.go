@@ -65,7 +65,9 @@ func (l *ledger) run(ctx context.Context) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	l.writeAll(last)
+	if !l.writeAll(last) {
+		l.log.Error("ledger not written to its end", "entries", len(l.entries))
+	}
 }
 
 // writeAll reports whether nothing is left. Only run calls it.
@@ -76,7 +78,7 @@ func (l *ledger) writeAll(ctx context.Context) bool {
 			return true
 		}
 		err := e.write(ctx)
-		if ctx.Err() != nil || hitchpost.KindOf(err) == hitchpost.UnavailableError {
+		if err != nil && (ctx.Err() != nil || hitchpost.KindOf(err) == hitchpost.UnavailableError) {
 			l.putBack(e)
 			return false
 		}

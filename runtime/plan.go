@@ -30,7 +30,7 @@ const (
 	stepLost     stepKind = "lost"     // a healthy tmux does not know it
 	stepFound    stepKind = "found"    // tmux runs what the store holds as ended
 	stepAdopt    stepKind = "adopt"    // tmux runs what the store does not know
-	stepReap     stepKind = "reap"     // an ended session still has a pane
+	stepClear    stepKind = "clear"    // an ended session still has a pane
 	stepStopOver stepKind = "stopover" // a stop whose service died is carried out
 	stepOutput   stepKind = "output"   // only the time of the last output moved
 )
@@ -110,7 +110,7 @@ func planEnded(st step, has bool, seen observation) (step, bool) {
 	}
 	_, over := seen.records[runKey{st.id, st.pane.Run}]
 	if st.pane.Dead || over || st.pane.Run < st.session.Restarts {
-		st.kind = stepReap
+		st.kind = stepClear
 	} else {
 		st.kind = stepFound
 	}

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -31,9 +30,7 @@ func (s *Service) reconcileLoop(ctx context.Context) error {
 	}()
 	for first := true; ; first = false {
 		if lease = s.holdLease(ctx, lease); lease != nil {
-			if err := s.reconcile(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn("reconcile pass gave nothing", "node", s.Node.Name, "err", err)
-			}
+			s.reconcileUnder(ctx, lease)
 		}
 		if first {
 			close(s.ready)
@@ -49,6 +46,24 @@ func (s *Service) reconcileLoop(ctx context.Context) error {
 				return nil
 			}
 		}
+	}
+}
+
+// reconcileUnder makes a pass that ends at once when the lease is lost.
+func (s *Service) reconcileUnder(ctx context.Context, lease *store.Lease) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	s.goDo(func() {
+		select {
+		case <-lease.Lost():
+			cancel()
+		case <-stop:
+		}
+	})
+	if err := s.reconcile(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Warn("reconcile pass gave nothing", "node", s.Node.Name, "err", err)
 	}
 }
 
@@ -151,7 +166,11 @@ func (s *Service) noteNode(ctx context.Context, err error) {
 func (s *Service) act(ctx context.Context, st step) error {
 	switch st.kind {
 	case stepExit:
-		return s.recordExit(ctx, st)
+		s.oncePer(st.id, func() error {
+			defer s.Wake() // a fresh process may have ended meanwhile
+			return s.recordExit(s.background, st)
+		})
+		return nil
 	case stepLost:
 		_, err := s.change(ctx, st.session, store.Transition{
 			Change: hitchpost.ChangeLost, By: store.By{Source: hitchpost.FromTmux, Reason: lostReason(st.session.State)},
@@ -167,12 +186,25 @@ func (s *Service) act(ctx context.Context, st step) error {
 	case stepAdopt:
 		return s.adopt(ctx, st)
 	case stepStopOver:
-		s.goDo(func() { s.finishStop(st.session, st.pane) })
+		s.oncePer(st.id, func() error { s.finishStop(st.session, st.pane); return nil })
 		return nil
-	case stepReap:
-		return s.reap(ctx, st)
+	case stepClear:
+		return s.clear(ctx, st)
 	}
 	return fmt.Errorf("no such step: %s", st.kind)
+}
+
+// oncePer does the lengthy work of a step beside the passes, unless such work is under way for the session.
+func (s *Service) oncePer(id string, work func() error) {
+	if _, busy := s.busy.LoadOrStore(id, true); busy {
+		return
+	}
+	s.goDo(func() {
+		defer s.busy.Delete(id)
+		if err := work(); err != nil && s.background.Err() == nil {
+			s.Log.Warn("reconcile step failed", "session", id, "err", err)
+		}
+	})
 }
 
 // change makes a transition of a session as it was seen, and shows the result on the board at once. That people came
@@ -222,7 +254,7 @@ func (s *Service) recordExit(ctx context.Context, st step) error {
 	if st.pane.PaneID == "" {
 		return s.folder.forget(runKey{st.id, ended.Restarts})
 	}
-	s.goDo(func() { s.letGo(ended, st.pane.Run) })
+	s.letGo(ended, st.pane)
 	return nil
 }
 
@@ -315,33 +347,34 @@ func (s *Service) lookAgain(st step) observation {
 	return seen
 }
 
-// reap removes the pane that an ended session still has, after keeping what it shows.
-func (s *Service) reap(ctx context.Context, st step) error {
-	if s.views.open(st.id) > 0 {
+// clear removes the pane that an ended session still has, after keeping what it shows.
+func (s *Service) clear(ctx context.Context, st step) error {
+	if s.views.count(st.id) > 0 {
 		return nil // letGo is at work
 	}
 	if st.pane.Run == st.session.Restarts {
 		s.keepEvidence(ctx, []tmux.Pane{st.pane})
 	}
-	return s.Tmux.Kill(ctx, st.id)
+	return s.Tmux.KillRun(ctx, st.id, st.pane.Run)
 }
 
 // drainLimit is how long the views of an ended session have to take in its last output.
 const drainLimit = time.Second
 
 // letGo ends the views of an ended session after its last output, then removes its dead pane and its spec.
-func (s *Service) letGo(ended hitchpost.Session, run int) {
+func (s *Service) letGo(session hitchpost.Session, pane tmux.Pane) {
 	ctx, cancel := context.WithTimeout(s.background, drainLimit)
-	s.views.drain(ctx, ended.ID)
+	s.views.drain(ctx, session.ID, pane.Run)
 	cancel()
 	ctx, cancel = context.WithTimeout(s.background, callLimit)
 	defer cancel()
-	if now, ok := s.board.get(ended.ID); ok && now.Restarts != ended.Restarts {
-		return // restarted meanwhile, which removed the old pane itself
+	err := s.Tmux.KillRun(ctx, session.ID, pane.Run)
+	if err == nil {
+		// Not before: while a background child holds the pane the record is what tells that the run is over.
+		err = s.folder.forget(runKey{session.ID, pane.Run})
 	}
-	err := errors.Join(s.Tmux.Kill(ctx, ended.ID), s.folder.forget(runKey{ended.ID, run}))
 	if err != nil && s.background.Err() == nil {
-		s.Log.Warn("ended session not cleared away", "session", ended.ID, "err", err)
+		s.Log.Warn("ended session not cleared away", "session", session.ID, "err", err)
 	}
 }
 

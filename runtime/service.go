@@ -47,6 +47,8 @@ type Service struct {
 	views   *views
 	places  *places
 	kept    evidenceLog
+	disk    disk
+	busy    sync.Map // ids of sessions that a step of the reconciler is at work on
 	started time.Time
 	ready   chan struct{} // closed once the first reconcile pass was tried
 	wake    chan struct{} // asks for a reconcile pass; holds one
@@ -71,6 +73,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		ledger:  newLedger(c.Log),
 		views:   newViews(),
 		places:  newPlaces(),
+		disk:    newDisk(),
 		kept:    evidenceLog{at: map[string]time.Time{}},
 		started: now,
 		ready:   make(chan struct{}),
@@ -100,7 +103,7 @@ func (s *Service) Run(ctx context.Context) error {
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
 			s.listen, s.reconcileLoop, s.watchExits, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
-			s.healthLoop,
+			s.healthLoop, s.rereadLoop,
 		} {
 			loops.Go(func() error {
 				defer cancel() // one that ends early ends all
@@ -201,12 +204,25 @@ func (s *Service) rereadKeys(ctx context.Context) error {
 	return nil
 }
 
-// healthEvery is how often the database is asked for a sign of life.
-const healthEvery = 3 * time.Second
+const (
+	// healthEvery is how often the database is asked for a sign of life.
+	healthEvery = 3 * time.Second
+	// rereadEvery is how often everything is read again although no notice came: one may have been missed.
+	rereadEvery = 30 * time.Second
+)
 
 // healthLoop notices that the database went away or came back, for the picker and for status.
 func (s *Service) healthLoop(ctx context.Context) error {
 	return every(ctx, healthEvery, func() { s.checkDatabase(ctx) })
+}
+
+// rereadLoop keeps board and keyring true where notices fail.
+func (s *Service) rereadLoop(ctx context.Context) error {
+	return every(ctx, rereadEvery, func() {
+		if err := s.reread(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("store not read again", "err", err)
+		}
+	})
 }
 
 func (s *Service) checkDatabase(ctx context.Context) {
@@ -246,6 +262,3 @@ func every(ctx context.Context, d time.Duration, f func()) error {
 // Ready is closed once the first reconcile pass of Run is over, so that what a reboot took is known to be lost. It is
 // closed too when the pass could not be made.
 func (s *Service) Ready() <-chan struct{} { return s.ready }
-
-// Background runs work that a person asked for and that goes on when they leave; Run waits for it.
-func (s *Service) Background(work func()) { s.goDo(work) }

@@ -556,6 +556,10 @@ func TestScreenOfALostSession(t *testing.T) {
 	}
 	_, err = r.Restart(ctx, admin, s.ID, hitchpost.RestartRequest{})
 	must(t, err)
+	eventually(t, func() bool {
+		text, err := r.captured(admin, s.ID, hitchpost.CaptureRequest{})
+		return err == nil && strings.Contains(string(text), "number 40")
+	}, func() string { return "the fresh process does not print" })
 	v, err := r.Attach(ctx, admin, hitchpost.AttachRequest{Ref: s.ID, Terminal: hitchpost.Terminal{Size: hitchpost.Size{Cols: 80, Rows: 24}}})
 	must(t, err)
 	defer v.Close(hitchpost.EndDetached, "")

@@ -11,7 +11,7 @@ func (s *Service) Snapshot() ([]hitchpost.Session, hitchpost.Status) {
 	sessions, database, nodes := s.board.all()
 	status := hitchpost.Status{
 		Version: s.Version, Started: s.started, Database: database, Nodes: nodes,
-		Sessions: map[hitchpost.State]int{}, Clients: s.views.open(""),
+		Sessions: map[hitchpost.State]int{}, Clients: s.views.count(""),
 	}
 	for _, session := range sessions {
 		status.Sessions[session.State]++

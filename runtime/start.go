@@ -29,11 +29,11 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err := a.Require(hitchpost.Drive); err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	session, err := s.newSession(r)
+	session, err := s.newSession(ctx, r)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.program(session)
+	p, err := s.program(ctx, session)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
@@ -46,23 +46,23 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 }
 
 // newSession is the session that r asks for, checked.
-func (s *Service) newSession(r hitchpost.StartRequest) (hitchpost.Session, error) {
+func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hitchpost.Session, error) {
 	kind, err := kindOf(r)
 	if err != nil {
 		return hitchpost.Session{}, err
 	}
 	if r.Node != "" && r.Node != s.Node.Name {
 		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.NotFoundError, "no node %q", r.Node).
-			Hinted("this machine is %q", s.Node.Name)
+			For("node").Hinted("this machine is %q", s.Node.Name)
 	}
-	cwd, err := s.directory(r.Cwd)
+	cwd, err := s.directory(ctx, r.Cwd)
 	if err != nil {
 		return hitchpost.Session{}, err
 	}
 	if r.RestartCommand != "" {
 		if words, err := shellquote.Split(r.RestartCommand); err != nil || len(words) == 0 {
 			return hitchpost.Session{}, hitchpost.Errorf(hitchpost.UsageError, "the restart command has an open quote or no words").
-				Hinted("quote it as a shell would")
+				For("command").Hinted("quote it as a shell would")
 		}
 	}
 	title := r.Title
@@ -94,21 +94,26 @@ func kindOf(r hitchpost.StartRequest) (hitchpost.Kind, error) {
 	switch {
 	case kind == hitchpost.Shell && len(r.Args) > 0:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "a shell session takes no command").
-			Hinted("use --kind command to run one")
+			For("kind").Hinted("choose the kind command to run one")
 	case kind == hitchpost.Command && len(r.Args) == 0:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "a command session needs a command").
-			Hinted("put it after --, as in: new --kind command -- make watch")
+			For("command").Hinted("say what to run")
 	case kind == hitchpost.Claude:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "kind claude is not built into this version").
-			Hinted("run it as a command: new -- claude")
+			For("kind").Hinted("run claude as a command")
 	case kind != hitchpost.Shell && kind != hitchpost.Command:
-		return "", hitchpost.Errorf(hitchpost.UsageError, "no kind %q", string(kind)).Hinted("use shell or command")
+		return "", hitchpost.Errorf(hitchpost.UsageError, "no kind %q", string(kind)).
+			For("kind").Hinted("choose shell or command")
 	}
 	return kind, nil
 }
 
 // directory makes cwd absolute and checks that a program can start there.
-func (s *Service) directory(cwd string) (string, error) {
+func (s *Service) directory(ctx context.Context, cwd string) (string, error) {
+	return ask(ctx, s.disk, func() (string, error) { return s.enterable(cwd) })
+}
+
+func (s *Service) enterable(cwd string) (string, error) {
 	switch {
 	case cwd == "", cwd == "~":
 		cwd = s.Account.Home
@@ -122,12 +127,13 @@ func (s *Service) directory(cwd string) (string, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return "", hitchpost.Errorf(hitchpost.UsageError, "no directory %q on %s", cwd, s.Node.Name).
-			Hinted("make it first or give another with --cwd")
+			For("cwd").Hinted("make it first, or choose another")
 	case err != nil:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "directory %q cannot be used: %w", cwd, err).
-			Hinted("check its permissions or give another with --cwd")
+			For("cwd").Hinted("check its permissions, or choose another")
 	case !info.IsDir():
-		return "", hitchpost.Errorf(hitchpost.UsageError, "%q is not a directory", cwd).Hinted("give a directory with --cwd")
+		return "", hitchpost.Errorf(hitchpost.UsageError, "%q is not a directory", cwd).
+			For("cwd").Hinted("choose a directory")
 	}
 	d, err := os.Open(cwd)
 	if err == nil {
@@ -136,7 +142,7 @@ func (s *Service) directory(cwd string) (string, error) {
 	}
 	if err != nil {
 		return "", hitchpost.Errorf(hitchpost.UsageError, "directory %q may not be entered: %w", cwd, err).
-			Hinted("check its permissions or give another with --cwd")
+			For("cwd").Hinted("check its permissions, or choose another")
 	}
 	return cwd, nil
 }
@@ -161,7 +167,7 @@ type program struct {
 }
 
 // program finds what a session is to run, with the session's own PATH and directory, and checks that it can.
-func (s *Service) program(session hitchpost.Session) (program, error) {
+func (s *Service) program(ctx context.Context, session hitchpost.Session) (program, error) {
 	argv := session.Args
 	if session.Restarts > 0 || session.State.Ended() {
 		argv = restartWords(session)
@@ -172,8 +178,10 @@ func (s *Service) program(session hitchpost.Session) (program, error) {
 		// A login shell is told that it is one by a dash before its name; login(1).
 		p.argv, p.argv0 = []string{s.Account.Shell}, "-"+filepath.Base(s.Account.Shell)
 	}
-	path, err := launch.Program(p.argv[0], lookup(p.env, "PATH"), session.Cwd)
-	p.path = path
+	var err error
+	p.path, err = ask(ctx, s.disk, func() (string, error) {
+		return launch.Program(p.argv[0], lookup(p.env, "PATH"), session.Cwd)
+	})
 	return p, err
 }
 
@@ -276,25 +284,25 @@ func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p pro
 func (s *Service) watchEarly(ctx context.Context, session hitchpost.Session, d time.Duration) (hitchpost.StartResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	now, err := s.await(ctx, session, func(n hitchpost.Session) bool { return n.State.Ended() })
+	now, err := s.await(ctx, session, ended)
 	if err != nil {
 		return hitchpost.StartResult{Session: now}, nil // it lives
 	}
 	res := hitchpost.StartResult{Session: now, Early: &hitchpost.Exit{Code: now.ExitCode, Signal: now.ExitSignal, At: now.EndedAt}}
-	if e, err := readEvidence(s.folder.evidence(session.ID)); err == nil {
+	if e, err := readEvidence(s.folder.evidence(session.ID)); err == nil && e.Run == now.Restarts {
 		res.FirstLines = firstLines(e.text(hitchpost.CaptureRequest{History: true}), 10)
 	}
 	return res, nil
 }
 
-// await returns the session once its state on the board satisfies ok, or it has left the board, or is another run. It
-// fails with the cause of ctx's end.
+// await returns the session once its state on the board satisfies ok, or is of another run. It fails with the cause of
+// ctx's end, and with NotFoundError when the session has left the board.
 func (s *Service) await(ctx context.Context, session hitchpost.Session, ok func(hitchpost.Session) bool) (hitchpost.Session, error) {
 	for {
 		changed := s.board.next()
 		now, open := s.board.get(session.ID)
 		if !open {
-			return session, nil
+			return session, hitchpost.Errorf(hitchpost.NotFoundError, "%s is no longer on the list", session.Handle)
 		}
 		if now.Restarts != session.Restarts || ok(now) {
 			return now, nil
@@ -309,7 +317,7 @@ func (s *Service) await(ctx context.Context, session hitchpost.Session, ok func(
 
 // encodeRecord is what a tmux session carries of itself, so that it can be adopted by a store that does not know it.
 func encodeRecord(session hitchpost.Session) ([]byte, error) {
-	b, err := json.Marshal(record(session))
+	b, err := json.Marshal(session)
 	if err != nil {
 		return nil, fmt.Errorf("encode session record: %w", err)
 	}
@@ -317,15 +325,12 @@ func encodeRecord(session hitchpost.Session) ([]byte, error) {
 }
 
 func decodeRecord(raw []byte) (hitchpost.Session, error) {
-	var r record
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return hitchpost.Session{}, fmt.Errorf("decode session record: %w", err)
+	var session hitchpost.Session
+	if err := json.Unmarshal(raw, &session); err != nil {
+		return session, fmt.Errorf("decode session record: %w", err)
 	}
-	return hitchpost.Session(r), nil
+	return session, nil
 }
-
-// record has the fields of a Session under their own names, whatever Session.MarshalJSON shows to scripts.
-type record hitchpost.Session
 
 // as names the actor, the source and the reason in an event.
 func as(a hitchpost.Actor, source hitchpost.Source, reason string) store.By {

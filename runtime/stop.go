@@ -15,7 +15,8 @@ import (
 
 const (
 	stopTimeout = 10 * time.Second // until KILL, where the request names no other
-	killTimeout = 5 * time.Second  // for the end to be recorded after KILL
+	stopLongest = time.Hour
+	killTimeout = 5 * time.Second // for the end to be recorded after KILL
 )
 
 // Stop ends a live session's process: the signal, and KILL after the timeout. It returns the session as STOPPED. The
@@ -31,28 +32,33 @@ func (s *Service) Stop(
 	if err != nil {
 		return hitchpost.Session{}, err
 	}
-	if r.Timeout <= 0 {
+	switch {
+	case r.Timeout <= 0:
 		r.Timeout = stopTimeout
+	case r.Timeout > stopLongest:
+		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.UsageError, "a stop may take %v at most", stopLongest).
+			For("timeout").Hinted("give less time")
 	}
-	if !session.State.Live() {
+	if !session.State.Live() && session.State != hitchpost.Stopping {
 		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
 			Hinted("only a live session can be stopped")
 	}
 	pane, err := s.pane(ctx, session.ID)
 	if errors.Is(err, tmux.ErrNoSession) {
 		s.Wake()
-		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is gone: tmux no longer runs it", session.Handle).
-			Hinted("look at it again in a moment: show %s", session.Handle)
+		return hitchpost.Session{}, gone(session)
 	}
 	if err != nil {
 		return hitchpost.Session{}, err
 	}
-	session, err = s.change(ctx, session, store.Transition{
-		Change: hitchpost.ChangeStopAsked, By: as(a, hitchpost.FromPerson, "stop asked"),
-		Lease: time.Now().Add(r.Timeout + 2*killTimeout),
-	})
-	if err != nil {
-		return hitchpost.Session{}, err
+	if session.State != hitchpost.Stopping { // a second stop only makes the first one quicker
+		session, err = s.change(ctx, session, store.Transition{
+			Change: hitchpost.ChangeStopAsked, By: as(a, hitchpost.FromPerson, "stop asked"),
+			Lease: time.Now().Add(r.Timeout + 2*killTimeout),
+		})
+		if err != nil {
+			return hitchpost.Session{}, err
+		}
 	}
 	s.goDo(func() { s.carryOutStop(session, pane, signal, r.Timeout) })
 	return s.awaitStopped(ctx, session, r.Timeout+killTimeout)
@@ -88,14 +94,15 @@ func (s *Service) pane(ctx context.Context, id string) (tmux.Pane, error) {
 func (s *Service) carryOutStop(session hitchpost.Session, pane tmux.Pane, signal syscall.Signal, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(s.background, timeout)
 	defer cancel()
+	again := timeout
+	if signal == syscall.SIGHUP {
+		again = hangUpAgain
+	}
 	for ctx.Err() == nil {
 		if err := s.signal(ctx, session, pane, signal); err != nil {
 			s.Log.Warn("signal not sent", "session", session.ID, "err", err)
 		}
-		pause, cancel := context.WithTimeout(ctx, hangUpAgain)
-		if signal != syscall.SIGHUP {
-			pause, cancel = context.WithCancel(ctx)
-		}
+		pause, cancel := context.WithTimeout(ctx, again)
 		_, err := s.await(pause, session, ended)
 		cancel()
 		if err == nil || s.background.Err() != nil {
@@ -128,12 +135,21 @@ func (s *Service) signal(ctx context.Context, session hitchpost.Session, pane tm
 	}
 }
 
-// finishStop kills what a stop has left running.
+// finishStop kills what a stop has left running. The pane is looked at again: its process may have ended long ago
+// without anybody to record it, and its number belong to another by now.
 func (s *Service) finishStop(session hitchpost.Session, pane tmux.Pane) {
-	if err := launch.Kill(pane.Pid); err != nil {
+	ctx, cancel := context.WithTimeout(s.background, callLimit)
+	defer cancel()
+	now, err := s.pane(ctx, session.ID)
+	if errors.Is(err, tmux.ErrNoSession) || err == nil && (now.PaneID != pane.PaneID || now.Dead) {
+		return
+	}
+	if err == nil {
+		err = launch.Kill(now.Pid)
+	}
+	if err != nil && !errors.Is(err, launch.ErrNoWrapper) {
 		s.Log.Warn("process not killed", "session", session.ID, "err", err)
 	}
-	s.Wake()
 }
 
 func ended(n hitchpost.Session) bool { return n.State.Ended() }
@@ -148,6 +164,9 @@ func (s *Service) awaitStopped(ctx context.Context, session hitchpost.Session, l
 		return now, nil
 	case ctx.Err() != nil:
 		return now, context.Cause(ctx)
+	case !s.board.databaseOK():
+		return now, hitchpost.Errorf(hitchpost.UnavailableError, "the end of %s could not be recorded, the database is away", session.Handle).
+			Hinted("look at it again in a moment")
 	default:
 		return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).
 			Hinted("a process that waits for a device cannot be killed: look for it with ps on %s", session.Node)

@@ -57,14 +57,13 @@ func (s *Service) Restart(
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	if !session.State.Ended() {
-		return hitchpost.StartResult{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
-			Hinted("only an ended session can be restarted: stop it first")
-	}
-	if session.Cwd, err = s.directory(session.Cwd); err != nil {
+	if err := restartable(session); err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.program(session)
+	if session.Cwd, err = s.directory(ctx, session.Cwd); err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	p, err := s.program(ctx, session)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
@@ -88,18 +87,23 @@ func (s *Service) Restart(
 	return s.begin(ctx, a, session, p, r.Size, r.Watch)
 }
 
+// restartable is nil for a session that a Restart may give a fresh process. The store decides again.
+func restartable(session hitchpost.Session) error {
+	if session.State.Ended() {
+		return nil
+	}
+	e := hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State)
+	if session.State.Live() {
+		return e.Hinted("stop it first: only an ended session can be restarted")
+	}
+	return e.Hinted("wait until it is through")
+}
+
 // CloseSession takes an ended session off the list. Its files are not touched.
 func (s *Service) CloseSession(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
 	session, err := s.toDrive(ctx, a, ref)
 	if err != nil {
 		return hitchpost.Session{}, err
-	}
-	if !session.State.Ended() {
-		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
-			Hinted("stop it first: stop %s", session.Handle)
-	}
-	if !session.Open() {
-		return hitchpost.Session{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is closed already", session.Handle)
 	}
 	return s.change(ctx, session, store.Transition{
 		Change: hitchpost.ChangeClosed, By: as(a, hitchpost.FromPerson, "closed"),
@@ -134,7 +138,11 @@ func (s *Service) toDrive(ctx context.Context, a hitchpost.Actor, ref string) (h
 	if err := a.Require(hitchpost.Drive); err != nil {
 		return hitchpost.Session{}, err
 	}
-	return s.Show(ctx, a, ref)
+	session, err := s.Show(ctx, a, ref)
+	if err != nil {
+		return session, err
+	}
+	return session, s.here(session)
 }
 
 // Capture returns text of a session's terminal: live from tmux, of an ended one from what was kept.
@@ -148,6 +156,9 @@ func (s *Service) Capture(
 	if err != nil {
 		return hitchpost.Captured{}, err
 	}
+	if err := s.here(session); err != nil {
+		return hitchpost.Captured{}, err
+	}
 	if !session.State.Ended() {
 		text, err := s.captureLive(ctx, session.ID, r)
 		if !errors.Is(err, tmux.ErrNoSession) && !errors.Is(err, tmux.ErrNoServer) {
@@ -156,6 +167,9 @@ func (s *Service) Capture(
 		s.Wake()
 	}
 	e, err := readEvidence(s.folder.evidence(session.ID))
+	if errors.Is(err, os.ErrNotExist) {
+		e, err = readEvidence(s.folder.before(session.ID)) // a restart that failed
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return hitchpost.Captured{}, hitchpost.Errorf(hitchpost.NotFoundError, "nothing was kept of what %s showed", session.Handle).
 			Hinted("a screen is kept once a session has printed something")

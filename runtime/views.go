@@ -51,13 +51,15 @@ func (v *views) of(id string) []*View {
 	return out
 }
 
-func (v *views) open(id string) int { return len(v.of(id)) }
+func (v *views) count(id string) int { return len(v.of(id)) }
 
-// drain lets every view of an ended session take in its last output and end, until ctx ends.
-func (v *views) drain(ctx context.Context, id string) {
+// drain lets every view of a run that has ended take in its last output and end, until ctx ends.
+func (v *views) drain(ctx context.Context, id string, run int) {
 	var wg sync.WaitGroup
 	for _, view := range v.of(id) {
-		wg.Go(func() { view.finish(ctx) })
+		if view.first.Restarts == run {
+			wg.Go(func() { view.finish(ctx) })
+		}
 	}
 	wg.Wait()
 }

@@ -103,6 +103,7 @@ func runAll(
 		select {
 		case <-service.Ready():
 		case <-failed.Done():
+			return listener.Close()
 		}
 		log.Info("listening", "address", listener.Addr().String())
 		return door.Serve(context.WithoutCancel(ctx), listener)

@@ -62,7 +62,7 @@ func runnable(name, file string) error {
 		return refused(err, "%q cannot be looked at (%v)", name, cause(err)).Hinted("check the path and its permissions")
 	case info.IsDir():
 		return refused(fs.ErrPermission, "%q is a directory, not a program", name).
-			Hinted("name a program; a directory is chosen with --cwd")
+			Hinted("name a program")
 	case !info.Mode().IsRegular():
 		return refused(fs.ErrPermission, "%q is not a program", name).Hinted("name a regular file that can be executed")
 	}

@@ -106,7 +106,9 @@ func (s *Server) dial(ctx context.Context) (*control, error) {
 	err = apply(ctx, c, settings)
 	var refused refusal
 	if errors.As(err, &refused) { // one option less is no reason to let nobody in
-		s.log.Error("tmux refused a setting", "err", err)
+		if strings.Trim(string(refused), "; ") != "" { // a quiet unbinding of what is unbound fails without a word
+			s.log.Error("tmux refused a setting", "err", err)
+		}
 		err = nil
 	}
 	if err != nil {

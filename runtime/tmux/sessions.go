@@ -107,12 +107,23 @@ func (s *Server) Record(ctx context.Context, session string) ([]byte, error) {
 // Kill ends a session with all its processes (SIGHUP). It is nil when the session is already gone.
 func (s *Server) Kill(ctx context.Context, session string) error {
 	at := target(session)
+	return s.kill(ctx, at, command{"kill-session", "-t", at})
+}
+
+// KillRun is Kill for one run of a session: where another run has taken its place it does nothing.
+func (s *Server) KillRun(ctx context.Context, session string, run int) error {
+	at := target(session)
+	ours := "#{==:#{" + optionRun + "}," + strconv.Itoa(run) + "}"
+	return s.kill(ctx, at, command{"if-shell", "-F", "-t", at, ours, line([]command{{"kill-session", "-t", at}})})
+}
+
+func (s *Server) kill(ctx context.Context, at string, cmd command) error {
 	if at == "" {
 		return nil
 	}
-	_, err := s.change(ctx, false, command{"kill-session", "-t", at})
+	_, err := s.change(ctx, false, cmd)
 	if errors.Is(err, errLost) {
-		_, err = s.change(ctx, false, command{"kill-session", "-t", at})
+		_, err = s.change(ctx, false, cmd)
 	}
 	if err = told("end a session", gone(err)); errors.Is(err, ErrNoSession) {
 		return nil
