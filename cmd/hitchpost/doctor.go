@@ -27,10 +27,24 @@ const (
 
 // check is one thing that doctor looked at.
 type check struct {
-	Name   string `json:"name"`
-	State  string `json:"state"`
-	Detail string `json:"detail"`
-	Hint   string `json:"hint,omitempty"` // what to do
+	Name   string
+	State  string
+	Detail string
+	Hint   string // what to do; empty where there is nothing to do
+}
+
+// MarshalJSON shows a missing hint as null.
+func (c check) MarshalJSON() ([]byte, error) {
+	doc := struct {
+		Name   string  `json:"name"`
+		State  string  `json:"state"`
+		Detail string  `json:"detail"`
+		Hint   *string `json:"hint"`
+	}{c.Name, c.State, c.Detail, nil}
+	if c.Hint != "" {
+		doc.Hint = &c.Hint
+	}
+	return json.Marshal(doc)
 }
 
 // diagnosis is all that doctor found, as --json prints it.
@@ -48,9 +62,9 @@ func (p *program) doctorCommand() *cobra.Command {
 		Use:     "doctor",
 		Short:   "look at what hitchpost needs on this machine, and say what to do",
 		Example: "  hitchpost doctor --json",
-		Args:    cobra.NoArgs,
+		Args:    noWords,
 	}
-	read := addFlags(cmd, options(p.getenv)[:storeOptions], p.getenv)
+	read := addFlags(cmd, storeOptions(p.getenv), p.getenv)
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON document")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		set, err := read()
@@ -77,7 +91,7 @@ func diagnose(ctx context.Context, set settings) diagnosis {
 	report, err := tmux.Inspect(ctx, tmux.Config{Dir: filepath.Join(set.DataDir, "tmux")})
 	d.TmuxSocket = report.Socket
 	keys, keysCheck := checkHostKeys(set)
-	d.HostKeys = append(d.HostKeys, keys...)
+	d.HostKeys = append(d.HostKeys, keys...) // an empty list, not null
 	d.Checks = []check{
 		checkDataDir(set), checkTmux(report, err), checkSurvival(ctx, report.Pid), checkPostgreSQL(ctx, set), keysCheck,
 	}

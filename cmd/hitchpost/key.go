@@ -29,7 +29,7 @@ func (p *program) keyCommand() *cobra.Command {
   hitchpost key revoke SHA256:…`,
 		DisableFlagParsing: true, // the words after our own flags are the verb's
 	}
-	opts := options(p.getenv)[:storeOptions]
+	opts := storeOptions(p.getenv)
 	read := addFlags(cmd, opts, p.getenv)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		own, words := splitOwnFlags(opts, args)

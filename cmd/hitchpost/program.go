@@ -51,6 +51,15 @@ func tell(std streams, err error) int {
 // usageError marks an error of cobra's own about the words of a command line.
 type usageError struct{ error }
 
+// noWords refuses words after a command that takes none.
+func noWords(cmd *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	return hitchpost.Errorf(hitchpost.UsageError, "%s takes no %q", cmd.CommandPath(), words[0]).
+		Hinted("see %s --help", cmd.CommandPath())
+}
+
 func (p *program) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "hitchpost",
@@ -80,7 +89,7 @@ func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version",
-		Args:  cobra.NoArgs,
+		Args:  noWords,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(p.out, "hitchpost", version)
 			return err
@@ -92,9 +101,9 @@ func (p *program) migrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "bring the database to this version's schema",
-		Args:  cobra.NoArgs,
+		Args:  noWords,
 	}
-	read := addFlags(cmd, options(p.getenv)[:storeOptions], p.getenv)
+	read := addFlags(cmd, storeOptions(p.getenv), p.getenv)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		set, err := read()
 		if err != nil {

@@ -27,9 +27,9 @@ func (p *program) serveCommand() *cobra.Command {
 		Short: "let people in and keep their sessions",
 		Example: `  hitchpost serve
   hitchpost serve --listen 0.0.0.0:2222 --database-url postgres://hitchpost@db/hitchpost`,
-		Args: cobra.NoArgs,
+		Args: noWords,
 	}
-	read := addFlags(cmd, options(p.getenv), p.getenv)
+	read := addFlags(cmd, serveOptions(p.getenv), p.getenv)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		set, err := read()
 		if err != nil {

@@ -32,14 +32,19 @@ type option struct {
 	set                      func(*settings, string) error
 }
 
-// options lists the settings in the order of the help. Those before the first that only serve needs are for every
-// command that works with the store.
-func options(getenv func(string) string) []option {
+// storeOptions are the settings of every command that works with the store.
+func storeOptions(getenv func(string) string) []option {
 	return []option{
 		{"data-dir", "HITCHPOST_DATA_DIR", defaultDataDir(getenv), "where all state of this node lies", setDataDir},
 		{"database-url", "HITCHPOST_DATABASE_URL", "", "PostgreSQL to use; empty: a private one under the data directory",
 			func(s *settings, v string) error { s.DatabaseURL = v; return nil }},
 		{"log-format", "HITCHPOST_LOG_FORMAT", "text", "text or json", setLogFormat},
+	}
+}
+
+// serveOptions are all settings of serve, in the order of its help.
+func serveOptions(getenv func(string) string) []option {
+	return append(storeOptions(getenv), []option{
 		{"listen", "HITCHPOST_LISTEN", "127.0.0.1:2222", "address to let people in at",
 			func(s *settings, v string) error { s.Listen = v; return nil }},
 		{"replay-lines", "HITCHPOST_REPLAY_LINES", "20000", "lines of history sent at an attach", setReplayLines},
@@ -50,11 +55,8 @@ func options(getenv func(string) string) []option {
 		{"detach-key", "HITCHPOST_DETACH_KEY", "C-]", "key that leaves a session",
 			func(s *settings, v string) error { s.DetachKey = v; return nil }},
 		{"import-keys", "HITCHPOST_IMPORT_KEYS", "true", "on a first start let the account's own keys in as admin", setImportKeys},
-	}
+	}...)
 }
-
-// storeOptions is how many of the options every command that works with the store has.
-const storeOptions = 3
 
 // addFlags gives cmd the flags of opts, and returns what reads the settings once the flags are parsed.
 func addFlags(cmd *cobra.Command, opts []option, getenv func(string) string) func() (settings, error) {

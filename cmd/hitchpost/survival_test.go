@@ -251,6 +251,10 @@ func TestRow12Reboot(t *testing.T) {
 	s.ok("stop", "done")
 	before := map[string]seen{"job": s.show("job"), "shell": s.show("shell")}
 	fingerprint := s.hostKey()
+	s.eventually("the screen is kept", func() bool {
+		_, err := os.Stat(s.path("data/sessions/" + before["job"].ID + "/screen.gz"))
+		return err == nil
+	})
 
 	pids := append(s.tmuxPids(), s.postgresPids()...)
 	must(t, s.serve.Process.Kill())
@@ -264,6 +268,12 @@ func TestRow12Reboot(t *testing.T) {
 	s.up()
 	if got := s.hostKey(); got != fingerprint {
 		t.Errorf("host key %s, was %s", got, fingerprint)
+	}
+	for _, verb := range []string{"capture", "history"} {
+		got := s.ssh(verb, "job")
+		if got.code != 0 || !strings.Contains(got.out, "row 500") || !strings.Contains(got.err, "last showed") {
+			t.Errorf("%s of a lost session: %+v", verb, got)
+		}
 	}
 	for handle, was := range before {
 		lost := s.becomes(handle, "RECOVERABLE")
