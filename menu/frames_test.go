@@ -3,6 +3,7 @@ package menu
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,9 +138,11 @@ func TestStyles(t *testing.T) {
 	}{
 		"truecolor": {"xterm-256color", []string{"COLORTERM=truecolor"}},
 		"16":        {"xterm", nil},
-		"none":      {"xterm-256color", []string{"COLORTERM=truecolor", "NO_COLOR=1"}},
+		"none":      {"xterm-256color", []string{"COLORTERM=truecolor", noColor}},
 	} {
-		m := still(t, newFake(team()...), hitchpost.Size{Cols: 160, Rows: 20}, func(cfg *Config) { cfg.Terminal.Name, cfg.Environ = c.term, c.env })
+		m := still(t, newFake(team()...), hitchpost.Size{Cols: 160, Rows: 20}, func(cfg *Config) {
+			cfg.Terminal.Name, cfg.Environ, cfg.Terminal.NoColor = c.term, c.env, slices.Contains(c.env, noColor)
+		})
 		m.handle(captured{id: m.list.id, lines: screen([]byte(paneScreen))})
 		m.complain("something went wrong: try again")
 		content, _ := m.frame()

@@ -27,7 +27,7 @@ func still(t testing.TB, f *fake, size hitchpost.Size, change func(c *Config)) *
 	if change != nil {
 		change(&c)
 	}
-	m := newModel(t.Context(), c)
+	m := newModel(t.Context(), c.filled())
 	t.Cleanup(m.tasks.end)
 	return m
 }

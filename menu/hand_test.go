@@ -20,6 +20,7 @@ type hand struct {
 	buf         []byte
 	interrupted bool
 	gone        bool
+	broken      bool
 	reading     int // Reads that block now
 }
 
@@ -34,8 +35,11 @@ func (h *hand) Read(p []byte) (int, error) {
 	defer h.mu.Unlock()
 	h.reading++
 	defer func() { h.reading-- }()
-	for len(h.buf) == 0 && !h.interrupted && !h.gone {
+	for len(h.buf) == 0 && !h.interrupted && !h.gone && !h.broken {
 		h.some.Wait()
+	}
+	if h.broken {
+		panic("a fault in the hand")
 	}
 	if h.interrupted || len(h.buf) == 0 {
 		return 0, io.EOF
@@ -88,6 +92,7 @@ type glass struct {
 	mu    sync.Mutex
 	vt    *vt.Emulator
 	bytes []byte
+	last  byte
 }
 
 func newGlass(t testing.TB, h *hand, size hitchpost.Size) *glass {
@@ -119,7 +124,18 @@ func (g *glass) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.bytes = append(g.bytes, p...)
-	return g.vt.Write(p)
+	out := make([]byte, 0, 2*len(p))
+	for _, b := range p { // ONLCR, as the front door has it
+		if b == '\n' && g.last != '\r' {
+			out = append(out, '\r')
+		}
+		out = append(out, b)
+		g.last = b
+	}
+	if _, err := g.vt.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func (g *glass) text() string {

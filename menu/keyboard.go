@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"time"
 	"unicode/utf8"
 
@@ -38,40 +39,37 @@ const (
 type keyboard struct {
 	in      Input
 	deliver deliver
+	log     *slog.Logger
 	decoder uv.EventDecoder
-	skip    bool // the rest of a paste that is too long passes by
+	buf     []byte // read and not used
+	skip    bool   // the rest of a paste that is too long passes by
 }
 
-// run delivers keys until the model has ended, stop is closed or the input ends; only the last gives an error. Then it
-// hands back what was not used. Nothing reads the input when it returns.
+// run delivers keys until the model has ended, stop is closed, the input ends or there is a fault in the reading or
+// decoding of it; the last two give an error. Then it hands back what was not used. Nothing reads the input when it
+// returns.
 func (k *keyboard) run(stop <-chan struct{}) error {
 	chunks := make(chan []byte)
 	var readErr error
 	go func() {
 		defer close(chunks)
-		for {
-			b := make([]byte, 1024)
-			n, err := k.in.Read(b)
-			if n > 0 {
-				chunks <- b[:n]
-			}
-			if err != nil {
-				readErr = err
-				return
-			}
-		}
+		readErr = guarded(k.log, func() error { return k.read(chunks) })
 	}()
-	rest, gone := k.loop(chunks, stop)
+	gone := false
+	err := guarded(k.log, func() error {
+		gone = k.loop(chunks, stop)
+		return nil
+	})
 	k.in.Interrupt()
 	for chunk := range chunks {
-		rest = append(rest, chunk...)
+		k.buf = append(k.buf, chunk...)
 	}
-	if len(rest) > 0 {
-		k.in.Unread(rest)
+	if len(k.buf) > 0 {
+		k.in.Unread(k.buf)
 	}
 	switch {
-	case !gone:
-		return nil
+	case err != nil || !gone:
+		return err
 	case errors.Is(readErr, io.EOF):
 		return io.EOF
 	default:
@@ -79,65 +77,76 @@ func (k *keyboard) run(stop <-chan struct{}) error {
 	}
 }
 
-// loop returns the bytes that were not used, and whether it ended because the input did.
-func (k *keyboard) loop(chunks <-chan []byte, stop <-chan struct{}) (rest []byte, gone bool) {
-	var buf []byte
+// read gives what the input holds until that ends, and returns why it did.
+func (k *keyboard) read(chunks chan<- []byte) error {
+	for {
+		b := make([]byte, 1024)
+		n, err := k.in.Read(b)
+		if n > 0 {
+			chunks <- b[:n]
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// loop reports whether it ended because the input did.
+func (k *keyboard) loop(chunks <-chan []byte, stop <-chan struct{}) (gone bool) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		ended := false
-		if buf, ended = k.events(buf, false); ended {
-			return buf, false
+		if k.events(false) {
+			return false
 		}
 		var expired <-chan time.Time
-		if len(buf) > 0 || k.skip {
-			timer.Reset(k.patience(buf))
+		if len(k.buf) > 0 || k.skip {
+			timer.Reset(k.patience())
 			expired = timer.C
 		}
 		select {
 		case <-stop:
-			return buf, false
+			return false
 		case chunk, ok := <-chunks:
 			if !ok {
-				rest, ended = k.events(buf, true)
-				return rest, !ended
+				return !k.events(true)
 			}
-			buf = append(buf, chunk...)
+			k.buf = append(k.buf, chunk...)
 		case <-expired:
 			k.skip = false
-			if buf, ended = k.events(buf, true); ended {
-				return buf, false
+			if k.events(true) {
+				return false
 			}
 		}
 	}
 }
 
-func (k *keyboard) patience(buf []byte) time.Duration {
-	if k.skip || bytes.HasPrefix(buf, []byte(pasteStart)) {
+func (k *keyboard) patience() time.Duration {
+	if k.skip || bytes.HasPrefix(k.buf, []byte(pasteStart)) {
 		return pasteWait
 	}
 	return escapeWait
 }
 
-// events delivers each whole event at the start of buf and returns what is left.
-func (k *keyboard) events(buf []byte, expired bool) (rest []byte, ended bool) {
-	for len(buf) > 0 {
-		n, ev := k.next(buf, expired)
+// events delivers each whole event at the start of what was read, and reports whether the model has ended.
+func (k *keyboard) events(expired bool) (ended bool) {
+	for len(k.buf) > 0 {
+		n, ev := k.next(k.buf, expired)
 		if n == 0 {
-			return buf, false
+			return false
 		}
+		used := true
 		if ev != nil {
-			used, ended := k.deliver(ev)
-			if !used {
-				return buf, ended
-			}
-			if ended {
-				return buf[n:], true
-			}
+			used, ended = k.deliver(ev)
 		}
-		buf = buf[n:]
+		if used {
+			k.buf = k.buf[n:]
+		}
+		if !used || ended {
+			return ended
+		}
 	}
-	return buf, false
+	return false
 }
 
 // next is the event at the start of buf and the bytes that it takes; 0 when more are needed to know. An event that

@@ -34,7 +34,7 @@ type Config struct {
 	Service Service
 
 	In  Input
-	Out io.Writer // raw bytes, lines end in CR LF already; a blocked Write must return once ctx is cancelled
+	Out io.Writer // the terminal: it makes CR LF of LF, as ONLCR of termios does; a blocked Write must return once ctx is cancelled
 
 	Terminal hitchpost.Terminal
 	Sizes    <-chan hitchpost.Size // later sizes; may be nil, may be closed
@@ -62,14 +62,15 @@ type Choice struct {
 // is as it was found, no goroutine of it reads In or writes Out, and unused bytes are back in In. The error is io.EOF,
 // or what Read gave, when the input ended before a choice was made, and the cause of ctx when that was cancelled.
 func Run(ctx context.Context, c Config) (Choice, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	c = c.filled()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	m := newModel(ctx, c)
 	defer m.tasks.end()
-	p := tea.NewProgram(m,
+	p := tea.NewProgram(guardedModel{m, c.Log, cancel},
 		tea.WithContext(ctx),
 		tea.WithInput(nil), // see keyboard.go
-		tea.WithOutput(&lineEnds{w: c.Out}),
+		tea.WithOutput(c.Out),
 		tea.WithEnvironment(clientEnviron(c.Terminal, c.Environ)),
 		tea.WithColorProfile(profileOf(c.Terminal, c.Environ)),
 		tea.WithWindowSize(m.size.Cols, m.size.Rows),
@@ -77,8 +78,13 @@ func Run(ctx context.Context, c Config) (Choice, error) {
 	)
 	over := make(chan struct{})
 	var helpers sync.WaitGroup
-	helpers.Go(func() { feedKeys(p, c.In, over) })
-	helpers.Go(func() { feedSizes(p, c.Sizes, over) })
+	help := func(f func() error) {
+		if err := guarded(c.Log, f); err != nil {
+			p.Send(hungUp{err})
+		}
+	}
+	helpers.Go(func() { help(func() error { return feedKeys(p, c, over) }) })
+	helpers.Go(func() { help(func() error { return feedSizes(p, c.Sizes, over) }) })
 	_, err := p.Run()
 	close(over)
 	helpers.Wait()
@@ -95,13 +101,18 @@ func Run(ctx context.Context, c Config) (Choice, error) {
 	return Choice{Selected: m.list.id}, err
 }
 
-func newModel(ctx context.Context, c Config) *model {
+// filled is c with what may be left out.
+func (c Config) filled() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	return c
+}
+
+func newModel(ctx context.Context, c Config) *model {
 	m := &model{
 		actor: c.Actor, service: c.Service, clock: c.Now, now: c.Now(),
 		tasks: newTasks(ctx, c.Background, c.Log),
@@ -128,9 +139,10 @@ func sized(s hitchpost.Size) hitchpost.Size {
 	return hitchpost.Size{Cols: min(s.Cols, hitchpost.MaxCols), Rows: min(s.Rows, hitchpost.MaxRows)}
 }
 
-// feedKeys gives each key to the program and waits for what the model made of it, until over is closed.
-func feedKeys(p *tea.Program, in Input, over <-chan struct{}) {
-	k := keyboard{in: in, deliver: func(ev tea.Msg) (used, ended bool) {
+// feedKeys gives each key to the program and waits for what the model made of it, until over is closed. The error is
+// why no more keys come.
+func feedKeys(p *tea.Program, c Config, over <-chan struct{}) error {
+	k := keyboard{in: c.In, log: c.Log, deliver: func(ev tea.Msg) (used, ended bool) {
 		v := make(chan verdict, 1)
 		p.Send(delivered{ev, v})
 		select {
@@ -145,23 +157,21 @@ func feedKeys(p *tea.Program, in Input, over <-chan struct{}) {
 			return false, true
 		}
 	}}
-	if err := k.run(over); err != nil {
-		p.Send(hungUp{err})
-	}
+	return k.run(over)
 }
 
 // feedSizes tells the program of each new size, until over or sizes is closed.
-func feedSizes(p *tea.Program, sizes <-chan hitchpost.Size, over <-chan struct{}) {
+func feedSizes(p *tea.Program, sizes <-chan hitchpost.Size, over <-chan struct{}) error {
 	for {
 		select {
 		case s, ok := <-sizes:
 			if !ok {
-				return
+				return nil
 			}
 			s = sized(s)
 			p.Send(tea.WindowSizeMsg{Width: s.Cols, Height: s.Rows})
 		case <-over:
-			return
+			return nil
 		}
 	}
 }

@@ -3,13 +3,10 @@ package menu
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/hitchpost/hitchpost"
 )
 
 // tasks runs everything that may take time, outside of Update. Bubble Tea does not wait for the commands it has
@@ -119,13 +116,14 @@ func (t *tasks) end() {
 // crashed tells the model of a panic in a task.
 type crashed struct{ err error }
 
-// guard keeps a panic in a task from ending the process, and with it everybody else's session.
+// guard runs f and makes a panic in it a message to the model.
 func (t *tasks) guard(ctx context.Context, f func(ctx context.Context) tea.Msg) (msg tea.Msg) {
-	defer func() {
-		if r := recover(); r != nil {
-			t.log.Error("panic in the picker", "err", r, "stack", string(debug.Stack()))
-			msg = crashed{hitchpost.Errorf(hitchpost.FailedError, wordCrash).Hinted(wordCrashHint)}
-		}
-	}()
-	return f(ctx)
+	err := guarded(t.log, func() error {
+		msg = f(ctx)
+		return nil
+	})
+	if err != nil {
+		return crashed{err}
+	}
+	return msg
 }

@@ -14,11 +14,6 @@ import (
 // profileOf is how many colours the client's terminal shows. Only what the client told counts: the service's own
 // output and environment say nothing about it. The terminal is not asked either, since its answer may come late.
 func profileOf(t hitchpost.Terminal, environ []string) colorprofile.Profile {
-	for _, v := range environ {
-		if value, ok := strings.CutPrefix(v, "NO_COLOR="); ok && value != "" { // no-color.org: present and not empty
-			return colorprofile.ASCII
-		}
-	}
 	if t.NoColor || monochrome(t.Name) {
 		return colorprofile.ASCII
 	}

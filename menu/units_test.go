@@ -110,20 +110,20 @@ func TestProfile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		term, env string
+		none      bool
 		want      colorprofile.Profile
 	}{
-		{"xterm-256color", "", colorprofile.ANSI256},
-		{"xterm-256color", "COLORTERM=truecolor", colorprofile.TrueColor},
-		{"xterm-256color", "NO_COLOR=1", colorprofile.ASCII},
-		{"xterm-256color", "NO_COLOR=", colorprofile.ANSI256},
-		{"vt100", "COLORTERM=truecolor", colorprofile.ASCII},
-		{"vt220-w", "", colorprofile.ASCII},
-		{"xterm-mono", "", colorprofile.ASCII},
-		{"linux", "", colorprofile.ANSI},
-		{"", "", colorprofile.ASCII},
+		{"xterm-256color", "", false, colorprofile.ANSI256},
+		{"xterm-256color", "COLORTERM=truecolor", false, colorprofile.TrueColor},
+		{"xterm-256color", "COLORTERM=truecolor", true, colorprofile.ASCII},
+		{"vt100", "COLORTERM=truecolor", false, colorprofile.ASCII},
+		{"vt220-w", "", false, colorprofile.ASCII},
+		{"xterm-mono", "", false, colorprofile.ASCII},
+		{"linux", "", false, colorprofile.ANSI},
+		{"", "", false, colorprofile.ASCII},
 	} {
-		if got := profileOf(hitchpost.Terminal{Name: c.term}, []string{c.env}); got != c.want {
-			t.Errorf("%s %s is %v, want %v", c.term, c.env, got, c.want)
+		if got := profileOf(hitchpost.Terminal{Name: c.term, NoColor: c.none}, []string{c.env}); got != c.want {
+			t.Errorf("%s %s, no colour %v is %v, want %v", c.term, c.env, c.none, got, c.want)
 		}
 	}
 }
@@ -229,20 +229,6 @@ func TestField(t *testing.T) {
 		if text, at := f.view(w); width(text) != w || at > max(w-1, 0) {
 			t.Errorf("view(%d) is %q, cursor %d", w, text, at)
 		}
-	}
-}
-
-func TestLineEnds(t *testing.T) {
-	t.Parallel()
-	var b bytes.Buffer
-	l := &lineEnds{w: &b}
-	for _, s := range []string{"a\nb\r", "\nc", "", "\n\n"} {
-		if n, err := l.Write([]byte(s)); n != len(s) || err != nil {
-			t.Errorf("%d, %v", n, err)
-		}
-	}
-	if b.String() != "a\r\nb\r\nc\r\n\r\n" {
-		t.Errorf("%q", b.String())
 	}
 }
 
