@@ -24,6 +24,10 @@ func checkSurvival(ctx context.Context, tmuxPid int) check {
 		c.Detail = "the tmux server belongs to no systemd service: sessions outlive a stop of hitchpost"
 		return c
 	}
+	if unit == tmuxUnit {
+		c.Detail = "the tmux server has a unit of its own: sessions outlive a stop of hitchpost"
+		return c
+	}
 	mode, err := killMode(ctx, unit)
 	switch {
 	case err != nil:
