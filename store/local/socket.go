@@ -100,5 +100,5 @@ func write(path, text string, mode fs.FileMode) error {
 		_ = os.Remove(f.Name())
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return nil
+	return syncDir(filepath.Dir(path))
 }
