@@ -47,6 +47,14 @@ type ListRequest struct {
 	All     bool // closed ones too
 }
 
+// EventRequest chooses events. Empty fields choose all.
+type EventRequest struct {
+	Session string    // id
+	After   int64     // id of the last event that is known already
+	Since   time.Time // not those from before
+	Limit   int       // at most so many; 0: as many as come at once
+}
+
 // CaptureRequest asks for text from a session's terminal.
 type CaptureRequest struct {
 	Lines   int  // the last so many rows of the screen; 0: all of it

@@ -49,6 +49,10 @@ type Session struct {
 	LastAttachedAt time.Time
 	ClosedAt       time.Time
 
+	// Revision grows with every change of what the store keeps of the session, so that of two readings the newer one is
+	// known. It is not for scripts.
+	Revision int64
+
 	// LeaseUntil ends the time in which a STARTING session may still be coming up; after it the reconciler decides.
 	LeaseUntil time.Time
 }

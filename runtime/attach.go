@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -181,7 +182,7 @@ func (v *View) finishAs(why func() hitchpost.AttachEnd) {
 		v.service.views.remove(v)
 		if v.id != "" {
 			v.service.ledger.add("detach", func(ctx context.Context) error {
-				got, err := v.service.Store.Detach(ctx, v.id)
+				got, err := v.service.Store.Detach(ctx, v.id, cmp.Or(v.end.Message, string(v.end.Reason)))
 				if hitchpost.KindOf(err) == hitchpost.NotFoundError {
 					return nil // the attach was not recorded either
 				}

@@ -10,11 +10,14 @@ import (
 // retentionEvery is how often what is old is removed.
 const retentionEvery = time.Hour
 
+// retentionKeep is how many events are kept at most, so that nothing that goes wrong again and again fills the disk.
+const retentionKeep = 1_000_000
+
 // retentionLoop removes events older than EventRetention, and the files of sessions closed for as long.
 func (s *Service) retentionLoop(ctx context.Context) error {
 	return every(ctx, retentionEvery, func() {
 		before := time.Now().Add(-s.EventRetention)
-		n, err := s.Store.PruneEvents(ctx, before)
+		n, err := s.Store.PruneEvents(ctx, before, retentionKeep)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			s.Log.Warn("old events not removed", "err", err)

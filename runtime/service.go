@@ -135,11 +135,7 @@ func (s *Service) Wake() {
 
 // listen keeps board and keyring fresh by the store's notices.
 func (s *Service) listen(ctx context.Context) error {
-	err := s.Store.Listen(ctx, func(n store.Notice) {
-		if err := s.heed(ctx, n); err != nil && ctx.Err() == nil {
-			s.Log.Warn("notice not followed", "topic", n.Topic, "err", err)
-		}
-	})
+	err := s.Store.Listen(ctx, func(n store.Notice) error { return s.heed(ctx, n) })
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -159,6 +155,8 @@ func (s *Service) heed(ctx context.Context, n store.Notice) error {
 		return nil
 	case store.TopicKey:
 		return s.rereadKeys(ctx)
+	case store.TopicEvent:
+		return nil
 	default:
 		s.Wake()
 		return s.reread(ctx)

@@ -15,7 +15,7 @@ import (
 // that it is the last one its key and client used. A session that is not live gives ConflictError.
 func (s *Store) Attach(ctx context.Context, a Attachment) (attached hitchpost.Session, err error) {
 	by := By{Actor: a.Actor, Fingerprint: a.Fingerprint, Source: hitchpost.FromPerson}
-	err = s.write(ctx, "attach to a session", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.write(ctx, "attach to a session", func(ctx context.Context, tx *writing) error {
 		found, now, err := lock(ctx, tx, a.Session)
 		if err != nil {
 			return err
@@ -44,14 +44,14 @@ func (s *Store) Attach(ctx context.Context, a Attachment) (attached hitchpost.Se
 	return attached, err
 }
 
-// Detach notes that a client is gone. A second one for the same attachment changes nothing; of one that is not known
+// Detach notes that a client is gone, and why. A second one for the same attachment changes nothing; of one that is not known
 // comes NotFoundError.
-func (s *Store) Detach(ctx context.Context, id string) (left hitchpost.Session, err error) {
+func (s *Store) Detach(ctx context.Context, id, reason string) (left hitchpost.Session, err error) {
 	if _, err := uuid.Parse(id); err != nil {
 		return left, noAttachment()
 	}
-	err = s.write(ctx, "detach from a session", func(ctx context.Context, tx pgx.Tx) error {
-		by := By{Source: hitchpost.FromPerson}
+	err = s.write(ctx, "detach from a session", func(ctx context.Context, tx *writing) error {
+		by := By{Source: hitchpost.FromPerson, Reason: reason}
 		var session string
 		err := tx.QueryRow(ctx, `select session_id::text, actor, fingerprint from terminal_attachments where id = $1`, id).
 			Scan(&session, &by.Actor, &by.Fingerprint)
@@ -74,6 +74,9 @@ func (s *Store) Detach(ctx context.Context, id string) (left hitchpost.Session, 
 			left = found
 			return nil
 		}
+		if err := revise(ctx, tx, session); err != nil {
+			return err
+		}
 		left, err = recount(ctx, tx, found, by, now, EventParted)
 		return err
 	})
@@ -87,7 +90,7 @@ func noAttachment() error {
 // DropAttachments ends every attachment that the node with that id holds, in one transaction: what a service that was
 // killed left behind. Only the service of that node may call it, before it takes clients.
 func (s *Store) DropAttachments(ctx context.Context, nodeID string) error {
-	return s.write(ctx, "end the attachments of a killed service", func(ctx context.Context, tx pgx.Tx) error {
+	return s.write(ctx, "end the attachments of a killed service", func(ctx context.Context, tx *writing) error {
 		// In the order of the ids, so that two of these never wait for each other.
 		rows, err := tx.Query(ctx, `select distinct session_id::text from terminal_attachments
 			where node_id = $1 and detached_at is null order by 1`, nodeID)
@@ -108,6 +111,9 @@ func (s *Store) DropAttachments(ctx context.Context, nodeID string) error {
 				where session_id = $1 and node_id = $2 and detached_at is null`, id, nodeID, now); err != nil {
 				return err
 			}
+			if err := revise(ctx, tx, id); err != nil {
+				return err
+			}
 			if _, err := recount(ctx, tx, found, by, now, EventParted); err != nil {
 				return err
 			}
@@ -116,9 +122,15 @@ func (s *Store) DropAttachments(ctx context.Context, nodeID string) error {
 	})
 }
 
+// revise gives a session a new revision, as any update does, where what changed is the number of its clients alone.
+func revise(ctx context.Context, tx pgx.Tx, id string) error {
+	_, err := tx.Exec(ctx, `update terminal_sessions set revision = revision where id = $1`, id)
+	return err
+}
+
 // recount brings a locked session's state in line after clients came or went, and sees to it that an event tells of
 // them: that of the change of state, or one called otherwise where the state stays.
-func recount(ctx context.Context, tx pgx.Tx, found hitchpost.Session, by By, now time.Time, otherwise string) (
+func recount(ctx context.Context, tx *writing, found hitchpost.Session, by By, now time.Time, otherwise string) (
 	hitchpost.Session, error) {
 	s, err := load(ctx, tx, found.ID)
 	if err != nil {
@@ -129,10 +141,8 @@ func recount(ctx context.Context, tx pgx.Tx, found hitchpost.Session, by By, now
 		return s, err
 	}
 	if s.State == found.State {
-		event := hitchpost.Event{SessionID: s.ID, At: now, Kind: otherwise, Reason: by.Reason}
-		if _, err := appendEvent(ctx, tx, event, by); err != nil {
-			return s, err
-		}
+		tx.append(&hitchpost.Event{SessionID: s.ID, At: now, Kind: otherwise, Reason: by.Reason}, by)
 	}
-	return s, notify(ctx, tx, Notice{TopicSession, s.ID})
+	tx.notify(Notice{TopicSession, s.ID})
+	return s, nil
 }

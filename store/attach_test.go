@@ -17,11 +17,11 @@ func TestAttachAndDetach(t *testing.T) {
 		now.LastAttachedAt.IsZero() {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if left, err := b.Detach(t.Context(), first); err != nil || left.State != hitchpost.Running || left.Attached != 1 {
+	if left, err := b.Detach(t.Context(), first, "left"); err != nil || left.State != hitchpost.Running || left.Attached != 1 {
 		t.Errorf("%+v, %v", left, err)
 	}
 	for range 2 { // the second time it changes nothing
-		if left, err := b.Detach(t.Context(), second); err != nil || left.State != hitchpost.Detached || left.Attached != 0 {
+		if left, err := b.Detach(t.Context(), second, "left"); err != nil || left.State != hitchpost.Detached || left.Attached != 0 {
 			t.Errorf("%+v, %v", left, err)
 		}
 	}
@@ -33,9 +33,9 @@ func TestAttachAndDetach(t *testing.T) {
 		e.To != hitchpost.Running {
 		t.Errorf("%+v", e)
 	}
-	_, err := b.Detach(t.Context(), newID())
+	_, err := b.Detach(t.Context(), newID(), "left")
 	wantKind(t, err, hitchpost.NotFoundError)
-	_, err = b.Detach(t.Context(), "x")
+	_, err = b.Detach(t.Context(), "x", "left")
 	wantKind(t, err, hitchpost.NotFoundError)
 }
 
@@ -53,7 +53,7 @@ func TestAttachToAWaitingSession(t *testing.T) {
 	if now := b.change(t, s.ID, hitchpost.ChangeAnswered); now.State != hitchpost.Running {
 		t.Errorf("state %s", now.State)
 	}
-	if _, err := b.Detach(t.Context(), id); err != nil {
+	if _, err := b.Detach(t.Context(), id, "left"); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.kinds(t, s.ID), "created started waiting joined answered attached detached"; got != want {
@@ -120,7 +120,7 @@ func TestClientSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Detach(t.Context(), id); err != nil {
+		if _, err := b.Detach(t.Context(), id, "left"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,9 +17,15 @@ func (s *Store) read(ctx context.Context, op string, f func(context.Context, que
 
 // write runs f in a transaction, within Deadline; it is committed when f returns nil. f may run twice, the first time
 // without effect, so it must not change anything else.
-func (s *Store) write(ctx context.Context, op string, f func(context.Context, pgx.Tx) error) error {
+func (s *Store) write(ctx context.Context, op string, f func(context.Context, *writing) error) error {
 	return s.call(ctx, op, func(ctx context.Context, c *pgxpool.Conn) error {
-		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(ctx, tx) })
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			w := &writing{Tx: tx}
+			if err := f(ctx, w); err != nil {
+				return err
+			}
+			return w.tell(ctx)
+		})
 	})
 }
 

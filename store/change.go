@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,7 +16,7 @@ import (
 // to find it, nothing changes and the ConflictError names the state found. Of many that ask for one change at the same
 // time one succeeds. A session that clients are attached to becomes RUNNING when it comes up.
 func (s *Store) Change(ctx context.Context, id string, t Transition) (changed hitchpost.Session, err error) {
-	err = s.write(ctx, "change a session", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.write(ctx, "change a session", func(ctx context.Context, tx *writing) error {
 		found, now, err := lock(ctx, tx, id)
 		if err != nil {
 			return err
@@ -28,13 +29,14 @@ func (s *Store) Change(ctx context.Context, id string, t Transition) (changed hi
 		if err != nil {
 			return err
 		}
-		return notify(ctx, tx, Notice{TopicSession, id})
+		tx.notify(Notice{TopicSession, id})
+		return nil
 	})
 	return changed, err
 }
 
 // step makes one change to a session that is locked, and tells of it in an event.
-func step(ctx context.Context, tx pgx.Tx, found hitchpost.Session, t Transition, now time.Time) (hitchpost.Session, error) {
+func step(ctx context.Context, tx *writing, found hitchpost.Session, t Transition, now time.Time) (hitchpost.Session, error) {
 	next, err := after(found, t, now)
 	if err != nil {
 		return found, err
@@ -45,27 +47,29 @@ func step(ctx context.Context, tx pgx.Tx, found hitchpost.Session, t Transition,
 			return found, err
 		}
 	}
-	tag, err := tx.Exec(ctx, `update terminal_sessions set handle = $5, state = $6, state_reason = $7, state_source = $8,
+	err = tx.QueryRow(ctx, `update terminal_sessions set handle = $5, state = $6, state_reason = $7, state_source = $8,
 			state_since = $9, exit_code = $10, exit_signal = $11, restarts = $12, started_at = $13, ended_at = $14,
 			closed_at = $15, lease_until = $16
-		where id = $1 and state = $2 and restarts = $3 and (closed_at is null) = $4`,
+		where id = $1 and state = $2 and restarts = $3 and (closed_at is null) = $4
+		returning revision`,
 		found.ID, found.State, found.Restarts, found.Open(),
 		next.Handle, next.State, next.StateReason, next.StateSource, next.StateSince, next.ExitCode, next.ExitSignal,
-		next.Restarts, orNull(next.StartedAt), orNull(next.EndedAt), orNull(next.ClosedAt), orNull(next.LeaseUntil))
+		next.Restarts, orNull(next.StartedAt), orNull(next.EndedAt), orNull(next.ClosedAt), orNull(next.LeaseUntil)).
+		Scan(&next.Revision)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return found, fmt.Errorf("session %s changed while it was locked", found.ID)
+	}
 	if err != nil {
 		return found, err
 	}
-	if tag.RowsAffected() != 1 {
-		return found, fmt.Errorf("session %s changed while it was locked", found.ID)
-	}
 	event := hitchpost.Event{SessionID: found.ID, At: now, Kind: string(t.Change), From: found.State, To: next.State,
 		Reason: t.By.Reason}
-	_, err = appendEvent(ctx, tx, event, t.By)
-	return next, err
+	tx.append(&event, t.By)
+	return next, nil
 }
 
 // settle lets RUNNING and DETACHED follow from whether anybody is attached.
-func settle(ctx context.Context, tx pgx.Tx, s hitchpost.Session, by By, now time.Time) (hitchpost.Session, error) {
+func settle(ctx context.Context, tx *writing, s hitchpost.Session, by By, now time.Time) (hitchpost.Session, error) {
 	switch {
 	case s.State == hitchpost.Detached && s.Attached > 0:
 		return step(ctx, tx, s, Transition{Change: hitchpost.ChangeAttached, By: by}, now)

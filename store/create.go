@@ -30,7 +30,7 @@ func (s *Store) insert(ctx context.Context, op string, n hitchpost.Session, c hi
 		return hitchpost.Session{}, err
 	}
 	var kept hitchpost.Session
-	err := s.write(ctx, op, func(ctx context.Context, tx pgx.Tx) error {
+	err := s.write(ctx, op, func(ctx context.Context, tx *writing) error {
 		var now time.Time
 		if err := tx.QueryRow(ctx, `select clock_timestamp()`).Scan((*moment)(&now)); err != nil {
 			return err
@@ -43,12 +43,8 @@ func (s *Store) insert(ctx context.Context, op string, n hitchpost.Session, c hi
 			return err
 		}
 		event := hitchpost.Event{SessionID: n.ID, At: now, Kind: string(c), To: fresh.State, Reason: by.Reason}
-		if _, err := appendEvent(ctx, tx, event, by); err != nil {
-			return err
-		}
-		if err := notify(ctx, tx, Notice{TopicSession, n.ID}); err != nil {
-			return err
-		}
+		tx.append(&event, by)
+		tx.notify(Notice{TopicSession, n.ID})
 		kept, err = load(ctx, tx, n.ID)
 		return err
 	})
@@ -117,7 +113,7 @@ func insertRow(ctx context.Context, tx pgx.Tx, n hitchpost.Session) error {
 	var node string
 	err := tx.QueryRow(ctx, `select id::text from terminal_nodes where name = $1`, plain(n.Node)).Scan(&node)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return hitchpost.Errorf(hitchpost.NotFoundError, "there is no node %q", n.Node).Hinted("node ls lists them")
+		return hitchpost.Errorf(hitchpost.NotFoundError, "there is no node %q", n.Node).Hinted("list the nodes").For("node")
 	}
 	if err != nil {
 		return err

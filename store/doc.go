@@ -8,6 +8,8 @@
 //   - Errors are of hitchpost's kinds. A database that is away, slow or read-only gives UnavailableError.
 //   - Nothing outside the database happens inside a transaction.
 //
-// Times come from the database's clock, in UTC, with microseconds. SQL stands beside the function that runs it and takes
+// Times are in UTC, with microseconds. They come from the database's clock, except for what callers have seen or decided
+// themselves: when a process ended (ended_at) and last printed something (last_output_at), when a key was used, and until
+// when a start or a stop may take (lease_until). SQL stands beside the function that runs it and takes
 // every value as a parameter. It imports the root package and migrations; runtime and cmd may import it.
 package store

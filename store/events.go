@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,10 +13,13 @@ const (
 	EventRenamed    = "renamed"
 	EventJoined     = "joined" // a client attached, and the state stayed
 	EventParted     = "parted" // a client left, and the state stayed
+	EventLogin      = "login"
+	EventRefused    = "refused" // somebody was not let in
 	EventKeyAdded   = "key_added"
 	EventKeyRevoked = "key_revoked"
 	EventOnline     = "node_online"
 	EventOffline    = "node_offline"
+	EventRestored   = "restored" // the store came back from a backup
 )
 
 // eventPage is how many events come at once where no limit is given, and eventPageMax how many at most.
@@ -38,21 +40,24 @@ func (by By) source() hitchpost.Source {
 	}
 }
 
-// Events lists up to limit events with an id above after, in the order in which they were appended: those of one
-// session, or all where sessionID is empty. limit 0 means 1000; there are never more than 10,000.
-func (s *Store) Events(ctx context.Context, sessionID string, after int64, limit int) (list []hitchpost.Event, err error) {
+// Events lists the events that r chooses, in the order of their ids, which is the order in which they were committed:
+// none appears later with an id below one that was read. So whoever asks again with the last id gets every event once.
+// No limit means 1000; there are never more than 10,000.
+func (s *Store) Events(ctx context.Context, r hitchpost.EventRequest) (list []hitchpost.Event, err error) {
+	limit := r.Limit
 	if limit <= 0 {
 		limit = eventPage
 	}
 	var session any
-	if sessionID != "" {
-		session = sessionID
+	if r.Session != "" {
+		session = r.Session
 	}
 	err = s.read(ctx, "read the events", func(ctx context.Context, q querier) error {
 		rows, err := q.Query(ctx, `select id, coalesce(session_id::text, ''), at, change, from_state, to_state, actor, source,
 				reason
-			from terminal_events where id > $2 and ($1::uuid is null or session_id = $1)
-			order by id limit $3`, session, after, min(limit, eventPageMax))
+			from terminal_events
+			where id > $2 and ($1::uuid is null or session_id = $1) and ($3::timestamptz is null or at >= $3)
+			order by id limit $4`, session, r.After, orNull(r.Since), min(limit, eventPageMax))
 		if err != nil {
 			return err
 		}
@@ -65,70 +70,20 @@ func (s *Store) Events(ctx context.Context, sessionID string, after int64, limit
 	return list, err
 }
 
-// AppendEvent keeps an event that is of no change of state; those are appended with the change. Empty fields are
-// filled from by and the clock.
-func (s *Store) AppendEvent(ctx context.Context, e hitchpost.Event, by By) (kept hitchpost.Event, err error) {
-	err = s.write(ctx, "keep an event", func(ctx context.Context, tx pgx.Tx) error {
-		if kept, err = appendEvent(ctx, tx, e, by); err != nil || e.SessionID == "" {
-			return err
+// AppendEvent keeps an event that is of no change of state, such as a login; those are appended with the change. Empty
+// fields are filled from by and the clock. Who appends what strangers can cause, such as refusals, bounds how often.
+func (s *Store) AppendEvent(ctx context.Context, e hitchpost.Event, by By) (hitchpost.Event, error) {
+	var kept hitchpost.Event
+	err := s.write(ctx, "keep an event", func(ctx context.Context, tx *writing) error {
+		kept = e
+		tx.append(&kept, by)
+		if e.SessionID == "" {
+			return nil
 		}
-		return notify(ctx, tx, Notice{TopicSession, e.SessionID})
-	})
-	return kept, err
-}
-
-// appendEvent writes e in the transaction of what it tells of.
-func appendEvent(ctx context.Context, tx pgx.Tx, e hitchpost.Event, by By) (hitchpost.Event, error) {
-	if e.Actor == "" {
-		e.Actor = by.Actor
-	}
-	if e.Source == "" {
-		e.Source = by.source()
-	}
-	if e.Reason == "" {
-		e.Reason = by.Reason
-	}
-	e.Actor, e.Reason = plain(e.Actor), plain(e.Reason)
-	var session any
-	if e.SessionID != "" {
-		session = e.SessionID
-	}
-	err := tx.QueryRow(ctx, `insert into terminal_events
-			(session_id, at, change, from_state, to_state, actor, fingerprint, source, reason)
-		values ($1, coalesce($2, clock_timestamp()), $3, $4, $5, $6, $7, $8, $9) returning id, at`,
-		session, orNull(e.At), e.Kind, e.From, e.To, e.Actor, by.Fingerprint, e.Source, e.Reason).
-		Scan(&e.ID, (*moment)(&e.At))
-	return e, err
-}
-
-// pruneBatch is how many rows go in one transaction, so that each stays short.
-const pruneBatch = 2000
-
-// PruneEvents removes the events from before a time, and what is kept of clients that left before it, in small steps.
-// It returns how many events went, also when it ends early with an error.
-func (s *Store) PruneEvents(ctx context.Context, before time.Time) (int64, error) {
-	var events int64
-	for {
-		var gone int64
-		err := s.write(ctx, "remove old events", func(ctx context.Context, tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, `select set_config('hitchpost.retention', 'on', true)`); err != nil {
-				return err
-			}
-			tag, err := tx.Exec(ctx, `delete from terminal_events where id in (
-				select id from terminal_events where at < $1 order by at limit $2)`, before.UTC(), pruneBatch)
-			gone = tag.RowsAffected()
-			return err
-		})
-		if err != nil {
-			return events, err
-		}
-		events += gone
-		if gone < pruneBatch {
-			break
-		}
-	}
-	return events, s.write(ctx, "remove old attachments", func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `delete from terminal_attachments where detached_at < $1`, before.UTC())
+		tx.notify(Notice{TopicSession, e.SessionID})
+		// The row is locked as the foreign key will, and not only then: see tell.
+		_, err := tx.Exec(ctx, `select from terminal_sessions where id = $1 for key share`, e.SessionID)
 		return err
 	})
+	return kept, err
 }

@@ -48,6 +48,37 @@ func TestAppendEvent(t *testing.T) {
 	wantKind(t, err, hitchpost.NotFoundError)
 }
 
+// Logins and refusals are events of no session.
+func TestLoginsAndRefusalsAreEvents(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	before := time.Now().Add(-time.Second)
+	_, err := b.AppendEvent(t.Context(), hitchpost.Event{Kind: store.EventLogin},
+		store.By{Actor: "ann", Fingerprint: b.key.Fingerprint, Reason: "from 192.0.2.1:5022 as root"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.AppendEvent(t.Context(), hitchpost.Event{Kind: store.EventRefused, Source: hitchpost.FromPerson},
+		store.By{Reason: "192.0.2.9: no known key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Events(t.Context(), hitchpost.EventRequest{Since: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	login, refused := got[len(got)-2], got[len(got)-1]
+	if login.Kind != "login" || login.Actor != "ann" || login.Source != hitchpost.FromPerson || login.Reason == "" {
+		t.Errorf("login %+v", login)
+	}
+	if refused.Kind != "refused" || refused.Actor != "" || refused.Source != hitchpost.FromPerson || refused.Reason == "" {
+		t.Errorf("refusal %+v", refused)
+	}
+	if got, err := b.Events(t.Context(), hitchpost.EventRequest{Since: time.Now().Add(time.Hour)}); err != nil || len(got) > 0 {
+		t.Errorf("%d events of the future, %v", len(got), err)
+	}
+}
+
 func TestEventsByPage(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
@@ -57,7 +88,7 @@ func TestEventsByPage(t *testing.T) {
 	var kinds []string
 	var after int64
 	for {
-		page, err := b.Events(t.Context(), s.ID, after, 2)
+		page, err := b.Events(t.Context(), hitchpost.EventRequest{Session: s.ID, After: after, Limit: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +106,35 @@ func TestEventsByPage(t *testing.T) {
 	if len(kinds) != 3 || kinds[2] != "lost" {
 		t.Errorf("%v", kinds)
 	}
-	_, err := b.Events(t.Context(), "x' or true", 0, 0)
+	_, err := b.Events(t.Context(), hitchpost.EventRequest{Session: "x' or true"})
 	wantKind(t, err, hitchpost.UsageError)
+}
+
+// The newest so many are kept, whatever their age, and everything below them goes.
+func TestPruneEventsByCount(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	s := b.live(t, "work")
+	run(t, conn(t, b.url), `insert into terminal_events (session_id, change, source)
+		select $1, 'noted', 'person' from generate_series(1, 4500)`, s.ID)
+	all, err := b.Events(t.Context(), hitchpost.EventRequest{Limit: 10_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if n, err := b.PruneEvents(t.Context(), old, len(all)); err != nil || n != 0 {
+		t.Errorf("%d went though there are no more than may stay, %v", n, err)
+	}
+	if n, err := b.PruneEvents(t.Context(), old, 100); err != nil || int(n) != len(all)-100 {
+		t.Errorf("%d of %d went, %v", n, len(all), err)
+	}
+	left, err := b.Events(t.Context(), hitchpost.EventRequest{})
+	if err != nil || len(left) != 100 || left[0].ID != all[len(all)-100].ID {
+		t.Errorf("%d are left, %v", len(left), err)
+	}
+	if n, err := b.PruneEvents(t.Context(), old, 0); err != nil || n != 0 {
+		t.Errorf("%d went without a limit, %v", n, err)
+	}
 }
 
 // The retention takes what is old in several steps, and nothing else.
@@ -87,14 +145,16 @@ func TestPruneEvents(t *testing.T) {
 	c := conn(t, b.url)
 	run(t, c, `insert into terminal_events (session_id, at, change, source)
 		select $1, now() - interval '100 days', 'noted', 'person' from generate_series(1, 4500)`, s.ID)
+	run(t, c, `insert into terminal_attachments (id, session_id, node_id, detached_at)
+		select gen_random_uuid(), $1, $2, now() - interval '100 days' from generate_series(1, 4500)`, s.ID, b.node.ID)
 	gone, old := b.attach(t, s.ID), b.attach(t, s.ID)
 	for _, id := range []string{gone, old} {
-		if _, err := b.Detach(t.Context(), id); err != nil {
+		if _, err := b.Detach(t.Context(), id, "left"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	run(t, c, `update terminal_attachments set detached_at = now() - interval '100 days' where id = $1`, old)
-	n, err := b.PruneEvents(t.Context(), time.Now().Add(-90*24*time.Hour))
+	n, err := b.PruneEvents(t.Context(), time.Now().Add(-90*24*time.Hour), 1_000_000)
 	if err != nil || n != 4500 {
 		t.Errorf("%d, %v", n, err)
 	}

@@ -16,3 +16,6 @@ var (
 	After = after
 	Fault = fault
 )
+
+// EventSpace is the lock under which ids of events are taken.
+const EventSpace = eventSpace

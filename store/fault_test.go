@@ -41,7 +41,7 @@ func TestFault(t *testing.T) {
 		{pg("08006", ""), hitchpost.UnavailableError, "try again"},
 		{pg("28P01", ""), hitchpost.FailedError, "database URL"},
 		{pg("3D000", ""), hitchpost.FailedError, "create the database"},
-		{pg("42P01", ""), hitchpost.FailedError, "hitchpost migrate"},
+		{pg("42P01", ""), hitchpost.FailedError, "schema of this version"},
 		{pg("42501", ""), hitchpost.FailedError, "grant"},
 		{pg("XX000", ""), hitchpost.FailedError, "what it says"},
 		{pg("", ""), hitchpost.FailedError, "what it says"},

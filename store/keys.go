@@ -36,7 +36,7 @@ func (s *Store) Keys(ctx context.Context) (list []hitchpost.Key, err error) {
 // AddKey lets a key in, and makes its actor known. A key that was revoked or has expired is good again with what k
 // says; one that is good gives ConflictError.
 func (s *Store) AddKey(ctx context.Context, k hitchpost.Key, by By) (added hitchpost.Key, err error) {
-	err = s.write(ctx, "add a key", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.write(ctx, "add a key", func(ctx context.Context, tx *writing) error {
 		if _, err := tx.Exec(ctx, `insert into terminal_actors (name) values ($1) on conflict do nothing`, k.Actor); err != nil {
 			return err
 		}
@@ -55,20 +55,21 @@ func (s *Store) AddKey(ctx context.Context, k hitchpost.Key, by By) (added hitch
 		added, err = pgx.CollectExactlyOneRow(rows, scanKey)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return hitchpost.Errorf(hitchpost.ConflictError, "the key %s is known already", k.Fingerprint).
-				Hinted("revoke it first to change what it may do")
+				Hinted("revoke it first to change what it may do").For("key")
 		}
 		if err != nil {
 			return err
 		}
-		return tellOfKey(ctx, tx, EventKeyAdded, added, by)
+		tellOfKey(tx, EventKeyAdded, added, by)
+		return nil
 	})
 	return added, err
 }
 
-// RevokeKey takes a key its right to come in, for now and for good. One that is revoked already stays as it is; one
-// that is not known gives NotFoundError.
+// RevokeKey takes a key its right to come in, until somebody adds it again. One that is revoked already stays as it is;
+// one that is not known gives NotFoundError.
 func (s *Store) RevokeKey(ctx context.Context, fingerprint string, by By) (revoked hitchpost.Key, err error) {
-	err = s.write(ctx, "revoke a key", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.write(ctx, "revoke a key", func(ctx context.Context, tx *writing) error {
 		tag, err := tx.Exec(ctx, `update terminal_keys set revoked_at = clock_timestamp()
 			where fingerprint = $1 and revoked_at is null`, plain(fingerprint))
 		if err != nil {
@@ -85,23 +86,21 @@ func (s *Store) RevokeKey(ctx context.Context, fingerprint string, by By) (revok
 		case err != nil || tag.RowsAffected() == 0:
 			return err
 		}
-		return tellOfKey(ctx, tx, EventKeyRevoked, revoked, by)
+		tellOfKey(tx, EventKeyRevoked, revoked, by)
+		return nil
 	})
 	return revoked, err
 }
 
 // tellOfKey appends the event of a key and wakes everybody.
-func tellOfKey(ctx context.Context, tx pgx.Tx, kind string, k hitchpost.Key, by By) error {
-	event := hitchpost.Event{Kind: kind, Reason: k.Fingerprint + " of " + k.Actor + " (" + string(k.Role) + ")"}
-	if _, err := appendEvent(ctx, tx, event, by); err != nil {
-		return err
-	}
-	return notify(ctx, tx, Notice{TopicKey, k.Fingerprint})
+func tellOfKey(tx *writing, kind string, k hitchpost.Key, by By) {
+	tx.append(&hitchpost.Event{Kind: kind, Reason: k.Fingerprint + " of " + k.Actor + " (" + string(k.Role) + ")"}, by)
+	tx.notify(Notice{TopicKey, k.Fingerprint})
 }
 
 // KeyUsed notes that a key let somebody in at a time. Nobody is notified.
 func (s *Store) KeyUsed(ctx context.Context, fingerprint string, at time.Time) error {
-	return s.write(ctx, "note the use of a key", func(ctx context.Context, tx pgx.Tx) error {
+	return s.write(ctx, "note the use of a key", func(ctx context.Context, tx *writing) error {
 		tag, err := tx.Exec(ctx, `update terminal_keys set last_used_at = greatest(last_used_at, $2) where fingerprint = $1`,
 			plain(fingerprint), at.UTC())
 		if err == nil && tag.RowsAffected() == 0 {
@@ -112,5 +111,5 @@ func (s *Store) KeyUsed(ctx context.Context, fingerprint string, at time.Time) e
 }
 
 func noKey(fingerprint string) error {
-	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no key %q", fingerprint).Hinted("key ls lists them")
+	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no key %q", fingerprint).Hinted("list the keys").For("key")
 }

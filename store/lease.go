@@ -29,13 +29,14 @@ func (s *Store) Lease(ctx context.Context, name string) (*Lease, error) {
 	if err != nil {
 		return nil, fault(op, err)
 	}
-	_ = noticeDeath(ctx, conn) // so that the server soon notices when this machine is gone
 	var ok bool
 	err = s.short(ctx, func(ctx context.Context) error {
+		_ = noticeDeath(ctx, conn) // so that the server soon notices when this machine is gone
 		return conn.QueryRow(ctx, `select pg_try_advisory_lock($1, hashtext($2))`, leaseSpace, name).Scan(&ok)
 	})
 	if err == nil && !ok {
-		err = hitchpost.Errorf(hitchpost.ConflictError, "another service holds the lease %q", name)
+		err = hitchpost.Errorf(hitchpost.ConflictError, "another service holds the lease %q", name).
+			Hinted("stop that service, or wait until it has ended")
 	}
 	if err != nil {
 		closeNow(ctx, conn)

@@ -13,16 +13,6 @@ import (
 // channel is the one channel of notifications. The payload is a Notice in JSON, far below the 8000 bytes that fit.
 const channel = "hitchpost"
 
-// notify sends n to every listener when tx commits.
-func notify(ctx context.Context, tx pgx.Tx, n Notice) error {
-	payload, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `select pg_notify($1, $2)`, channel, string(payload))
-	return err
-}
-
 const (
 	listenIdle   = 5 * time.Second // between two looks whether a silent connection still lives
 	listenAgain  = 100 * time.Millisecond
@@ -30,20 +20,27 @@ const (
 )
 
 // Listen calls fn with every notice until ctx ends, whose cause it returns. It keeps a connection of its own and makes
-// a new one when that breaks; after each it calls fn with TopicAll first, since what was sent meanwhile is lost. fn is
-// called from one goroutine and holds up what follows.
-func (s *Store) Listen(ctx context.Context, fn func(Notice)) error {
+// a new one, after a pause that grows, when that breaks or fn fails; after each it calls fn with TopicAll first, since
+// what was sent meanwhile is lost and what failed must be done again. fn is called from one goroutine and holds up what
+// follows.
+func (s *Store) Listen(ctx context.Context, fn func(Notice) error) error {
 	wait := listenAgain
 	for {
-		began := time.Now()
-		err := s.listenOnce(ctx, fn)
+		well := time.Time{} // since when all was heard and followed
+		err := s.listenOnce(ctx, func(n Notice) error {
+			err := fn(n)
+			if err == nil && well.IsZero() {
+				well = time.Now()
+			}
+			return err
+		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if time.Since(began) > listenAtMost {
-			wait = listenAgain // it was well for a while
+		if !well.IsZero() && time.Since(well) > listenAtMost {
+			wait = listenAgain
 		}
-		s.log.Warn("no notifications from the database", "err", err)
+		s.log.Warn("listening to the database broke off", "err", err)
 		// With jitter, so that the services of one database do not come back all at once.
 		t := time.NewTimer(wait/2 + rand.N(wait/2)) //nolint:gosec // G404: no secret is made
 		select {
@@ -57,7 +54,7 @@ func (s *Store) Listen(ctx context.Context, fn func(Notice)) error {
 }
 
 // listenOnce listens on one connection for as long as it lasts.
-func (s *Store) listenOnce(ctx context.Context, fn func(Notice)) error {
+func (s *Store) listenOnce(ctx context.Context, fn func(Notice) error) error {
 	conn, err := s.connect(ctx)
 	if err != nil {
 		return err
@@ -69,12 +66,16 @@ func (s *Store) listenOnce(ctx context.Context, fn func(Notice)) error {
 	}); err != nil {
 		return err
 	}
-	fn(Notice{Topic: TopicAll})
+	if err := fn(Notice{Topic: TopicAll}); err != nil {
+		return err
+	}
 	for {
 		n, err := next(ctx, conn)
 		switch {
 		case err == nil:
-			fn(n)
+			if err := fn(n); err != nil {
+				return err
+			}
 		case !errors.Is(err, errQuiet):
 			return err
 		default:
@@ -113,7 +114,7 @@ func next(ctx context.Context, conn *pgx.Conn) (Notice, error) {
 		return Notice{Topic: TopicAll}, nil
 	}
 	switch n.Topic {
-	case TopicSession, TopicKey, TopicNode:
+	case TopicSession, TopicKey, TopicNode, TopicEvent:
 		return n, nil
 	default:
 		return Notice{Topic: TopicAll}, nil

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,10 +26,11 @@ func listen(t *testing.T, s *store.Store) *ear {
 	ctx, stop := context.WithCancelCause(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- s.Listen(ctx, func(n store.Notice) {
+		done <- s.Listen(ctx, func(n store.Notice) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.heard = append(e.heard, n)
+			return nil
 		})
 	}()
 	over := errors.New("over")
@@ -60,7 +62,7 @@ func TestListenHearsChanges(t *testing.T) {
 	e := listen(t, open(t, b.url))
 	s := b.live(t, "work")
 	id := b.attach(t, s.ID)
-	if _, err := b.Detach(t.Context(), id); err != nil {
+	if _, err := b.Detach(t.Context(), id, "left"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Rename(t.Context(), s.ID, "play", store.By{}); err != nil {
@@ -87,6 +89,40 @@ func TestListenHearsChanges(t *testing.T) {
 	// What is not ours may mean anything.
 	run(t, conn(t, b.url), "select pg_notify('hitchpost', 'what?')")
 	eventually(t, "a strange payload wakes too", func() bool { return e.count(store.Notice{Topic: store.TopicAll}) == 2 })
+}
+
+// What could not be followed is followed again, from the beginning, until it can.
+func TestListenRepeatsWhatFailed(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var heard []store.Topic
+	fails := 3
+	err := b.Listen(ctx, func(n store.Notice) error {
+		heard = append(heard, n.Topic)
+		if n.Topic == store.TopicAll && fails > 0 {
+			fails--
+			return errors.New("cannot read it all")
+		}
+		switch n.Topic {
+		case store.TopicAll:
+			b.addKey(t, "bob", hitchpost.Viewer)
+		case store.TopicKey:
+			if len(heard) > 6 {
+				stop()
+				return nil
+			}
+			return errors.New("cannot read the keys")
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("listen ended with %v", err)
+	}
+	all := store.TopicAll
+	if want := []store.Topic{all, all, all, all, store.TopicKey, all, store.TopicKey}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
 }
 
 // After the server was away, whoever listens reads everything anew and hears again; calls work again by themselves.

@@ -20,7 +20,7 @@ import (
 
 // slow is a migration of a later version that takes a while and tells how often it ran.
 func slow() *migrate.Migration {
-	return &migrate.Migration{Sequence: 3, Name: "003_slow.sql",
+	return &migrate.Migration{Sequence: 4, Name: "004_slow.sql",
 		UpSQL: `create table slow_ran (n integer); insert into slow_ran select 1 from pg_sleep(0.5)`}
 }
 
@@ -55,7 +55,7 @@ func migrateForEver(url string) int {
 	ctx := context.Background()
 	s, err := store.Open(ctx, url, slog.New(slog.DiscardHandler))
 	if err == nil {
-		err = s.MigrateWith(ctx, &migrate.Migration{Sequence: 3, Name: "003_endless.sql",
+		err = s.MigrateWith(ctx, &migrate.Migration{Sequence: 4, Name: "004_endless.sql",
 			UpSQL: `create table half_done (n integer); select pg_sleep(600)`})
 	}
 	fmt.Fprintln(os.Stderr, err)
@@ -105,12 +105,12 @@ func TestNewerSchemaStops(t *testing.T) {
 	migrateAll(t, url, 1, slow())
 	err := open(t, url).Migrate(t.Context())
 	wantKind(t, err, hitchpost.ConflictError)
-	if text := err.Error(); !strings.Contains(text, "version 3") || !strings.Contains(text, "up to 2") {
+	if text := err.Error(); !strings.Contains(text, "version 4") || !strings.Contains(text, "up to 3") {
 		t.Errorf("the versions are not named: %v", err)
 	}
 	var version int
 	if err := conn(t, url).QueryRow(t.Context(), "select version from terminal_schema_version").Scan(&version); err != nil ||
-		version != 3 {
+		version != 4 {
 		t.Errorf("version %d, %v", version, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestAnotherSchemaIsTold(t *testing.T) {
 	t.Parallel()
 	_, err := open(t, storetest.Empty(t)).Sessions(t.Context(), hitchpost.ListRequest{})
 	wantKind(t, err, hitchpost.FailedError)
-	if !strings.Contains(err.Error(), "hitchpost migrate") {
+	if !strings.Contains(err.Error(), "schema of this version") {
 		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ func scanNode(row pgx.CollectableRow) (n hitchpost.Node, err error) {
 // Node makes the node with that id known and ONLINE, under that name or, where another node has it, the first free one
 // of name-2, name-3 and so on. A node that was renamed goes by its new name from then on.
 func (s *Store) Node(ctx context.Context, id, name string) (node hitchpost.Node, err error) {
-	err = s.write(ctx, "register a node", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.write(ctx, "register a node", func(ctx context.Context, tx *writing) error {
 		// One at a time, so that a name that was found free is free. Nodes register rarely.
 		if _, err := tx.Exec(ctx, `lock table terminal_nodes in share row exclusive mode`); err != nil {
 			return err
@@ -41,7 +41,8 @@ func (s *Store) Node(ctx context.Context, id, name string) (node hitchpost.Node,
 		if err != nil {
 			return err
 		}
-		return notify(ctx, tx, Notice{TopicNode, id})
+		tx.notify(Notice{TopicNode, id})
+		return nil
 	})
 	return node, err
 }
@@ -78,7 +79,7 @@ func oneNode(ctx context.Context, q querier, id string) (hitchpost.Node, error) 
 	}
 	n, err := pgx.CollectExactlyOneRow(rows, scanNode)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return n, hitchpost.Errorf(hitchpost.NotFoundError, "there is no node %q", id).Hinted("node ls lists them")
+		return n, hitchpost.Errorf(hitchpost.NotFoundError, "there is no node %q", id).Hinted("list the nodes").For("node")
 	}
 	return n, err
 }
@@ -99,16 +100,17 @@ func (s *Store) Nodes(ctx context.Context) (list []hitchpost.Node, err error) {
 // SetNodeState notes whether the node with that id answers, and why not. Since and the event tell of the change of
 // state; a reason alone is replaced quietly.
 func (s *Store) SetNodeState(ctx context.Context, id string, state hitchpost.NodeState, reason string) error {
-	return s.write(ctx, "note the state of a node", func(ctx context.Context, tx pgx.Tx) error {
+	return s.write(ctx, "note the state of a node", func(ctx context.Context, tx *writing) error {
 		changed, err := setNodeState(ctx, tx, id, state, reason)
 		if err != nil || !changed {
 			return err
 		}
-		return notify(ctx, tx, Notice{TopicNode, id})
+		tx.notify(Notice{TopicNode, id})
+		return nil
 	})
 }
 
-func setNodeState(ctx context.Context, tx pgx.Tx, id string, state hitchpost.NodeState, reason string) (changed bool,
+func setNodeState(ctx context.Context, tx *writing, id string, state hitchpost.NodeState, reason string) (changed bool,
 	err error) {
 	if _, err := tx.Exec(ctx, `select from terminal_nodes where id = $1 for update`, id); err != nil {
 		return false, err
@@ -130,6 +132,6 @@ func setNodeState(ctx context.Context, tx pgx.Tx, id string, state hitchpost.Nod
 	if reason != "" {
 		about += ": " + reason
 	}
-	_, err = appendEvent(ctx, tx, hitchpost.Event{Kind: kind, Reason: about}, By{})
-	return true, err
+	tx.append(&hitchpost.Event{Kind: kind, Reason: about}, By{})
+	return true, nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +17,7 @@ func (s *Store) Touch(ctx context.Context, outputs []Output) error {
 	for i, o := range outputs {
 		ids[i], times[i] = o.ID, o.At.UTC()
 	}
-	return s.write(ctx, "note the last output", func(ctx context.Context, tx pgx.Tx) error {
+	return s.write(ctx, "note the last output", func(ctx context.Context, tx *writing) error {
 		// The rows are locked in the order of their ids, so that two of these never wait for each other.
 		_, err := tx.Exec(ctx, `with seen as (
 				select s.id, o.at from unnest($1::uuid[], $2::timestamptz[]) o (id, at) join terminal_sessions s on s.id = o.id
@@ -39,7 +38,7 @@ func (s *Store) SetPlace(ctx context.Context, places []Place) error {
 	for i, p := range places {
 		ids[i], repos[i], branches[i] = p.ID, plain(p.Repo), plain(p.Branch)
 	}
-	return s.write(ctx, "note the repositories", func(ctx context.Context, tx pgx.Tx) error {
+	return s.write(ctx, "note the repositories", func(ctx context.Context, tx *writing) error {
 		rows, err := tx.Query(ctx, `with news as (
 				select s.id, p.repo, p.branch from unnest($1::uuid[], $2::text[], $3::text[]) p (id, repo, branch)
 				join terminal_sessions s on s.id = p.id
@@ -52,7 +51,7 @@ func (s *Store) SetPlace(ctx context.Context, places []Place) error {
 		}
 		changed, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		for _, id := range changed {
-			err = errors.Join(err, notify(ctx, tx, Notice{TopicSession, id}))
+			tx.notify(Notice{TopicSession, id})
 		}
 		return err
 	})

@@ -120,6 +120,25 @@ func TestServerHangs(t *testing.T) {
 	})
 }
 
+// Nobody waits long for a server that hangs only to leave.
+func TestCloseDoesNotWaitForAHangingServer(t *testing.T) {
+	t.Parallel()
+	c, _ := apart(t)
+	s := open(t, c.URL())
+	_, errs := at(8, func(int) (struct{}, error) { return struct{}{}, s.Ping(t.Context()) })
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	s.Close()
+	if took := time.Since(began); took > store.Deadline+time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
 // A row that another holds for long does not hold up a call beyond its deadline.
 func TestRowIsLocked(t *testing.T) {
 	t.Parallel()

@@ -120,7 +120,7 @@ func TestAttachAndDetachOfManyAtOnce(t *testing.T) {
 		if i%2 == 0 {
 			return hitchpost.Session{}, nil
 		}
-		return b.Detach(t.Context(), ids[i])
+		return b.Detach(t.Context(), ids[i], "left")
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAttachAndDetachOfManyAtOnce(t *testing.T) {
 		t.Fatalf("%d attached and %s, %v", now.Attached, now.State, err)
 	}
 	for i := 0; i < clients; i += 2 {
-		if _, err := b.Detach(t.Context(), ids[i]); err != nil {
+		if _, err := b.Detach(t.Context(), ids[i], "left"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,7 +52,8 @@ const ambiguousShown = 10
 func (s *Store) Resolve(ctx context.Context, ref, fingerprint string) (one hitchpost.Session, err error) {
 	switch ref {
 	case "":
-		return one, hitchpost.Errorf(hitchpost.UsageError, "no session was named").Hinted("give a handle or an id")
+		return one, hitchpost.Errorf(hitchpost.UsageError, "no session was named").
+			Hinted("give a handle or an id").For("session")
 	case "last":
 		return s.last(ctx, fingerprint)
 	}
@@ -90,7 +91,7 @@ func ambiguous(ref string, found []hitchpost.Session) error {
 		names = append(names, "and more")
 	}
 	return hitchpost.Errorf(hitchpost.UsageError, "%q is the beginning of several ids", ref).
-		Hinted("name one of %s", strings.Join(names, ", "))
+		Hinted("name one of %s", strings.Join(names, ", ")).For("session")
 }
 
 // last is the session that the key attached to last.
@@ -104,7 +105,7 @@ func (s *Store) last(ctx context.Context, fingerprint string) (one hitchpost.Ses
 		one, err = pgx.CollectExactlyOneRow(rows, scanSession)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return hitchpost.Errorf(hitchpost.NotFoundError, "this key has not attached to a session yet").
-				Hinted("name one; ls lists them")
+				Hinted("name one of the list of sessions").For("session")
 		}
 		return err
 	})

@@ -14,7 +14,7 @@ func (s *Store) Rename(ctx context.Context, id, title string, by By) (renamed hi
 	if err := hitchpost.CheckTitle(title); err != nil {
 		return renamed, err
 	}
-	err = s.write(ctx, "rename a session", func(ctx context.Context, tx pgx.Tx) error {
+	err = s.write(ctx, "rename a session", func(ctx context.Context, tx *writing) error {
 		found, now, err := lock(ctx, tx, id)
 		if err != nil {
 			return err
@@ -28,12 +28,10 @@ func (s *Store) Rename(ctx context.Context, id, title string, by By) (renamed hi
 		if renamed, err = load(ctx, tx, id); err != nil {
 			return err
 		}
-		event := hitchpost.Event{SessionID: id, At: now, Kind: EventRenamed,
-			Reason: fmt.Sprintf("%s is now %s", found.Handle, renamed.Handle)}
-		if _, err := appendEvent(ctx, tx, event, by); err != nil {
-			return err
-		}
-		return notify(ctx, tx, Notice{TopicSession, id})
+		tx.append(&hitchpost.Event{SessionID: id, At: now, Kind: EventRenamed,
+			Reason: fmt.Sprintf("%s is now %s", found.Handle, renamed.Handle)}, by)
+		tx.notify(Notice{TopicSession, id})
+		return nil
 	})
 	return renamed, err
 }

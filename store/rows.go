@@ -17,7 +17,7 @@ const sessionColumns = `s.id::text, s.handle, s.title, s.kind, n.name, s.project
 	s.state, s.state_reason, s.state_source, s.state_since,
 	(select count(*) from terminal_attachments a where a.session_id = s.id and a.detached_at is null),
 	s.args, s.restart_command, s.conversation_id, s.note, s.check_command, s.exit_code, s.exit_signal, s.restarts,
-	s.created_at, s.started_at, s.ended_at, s.last_output_at, s.last_attached_at, s.closed_at, s.lease_until`
+	s.created_at, s.started_at, s.ended_at, s.last_output_at, s.last_attached_at, s.closed_at, s.lease_until, s.revision`
 
 const fromSessions = ` from terminal_sessions s join terminal_nodes n on n.id = s.node_id `
 
@@ -27,7 +27,7 @@ func scanSession(row pgx.CollectableRow) (hitchpost.Session, error) {
 		&s.State, &s.StateReason, &s.StateSource, (*moment)(&s.StateSince), &s.Attached,
 		&s.Args, &s.RestartCommand, &s.ConversationID, &s.Note, &s.Check, &s.ExitCode, &s.ExitSignal, &s.Restarts,
 		(*moment)(&s.CreatedAt), (*moment)(&s.StartedAt), (*moment)(&s.EndedAt), (*moment)(&s.LastOutputAt),
-		(*moment)(&s.LastAttachedAt), (*moment)(&s.ClosedAt), (*moment)(&s.LeaseUntil))
+		(*moment)(&s.LastAttachedAt), (*moment)(&s.ClosedAt), (*moment)(&s.LeaseUntil), &s.Revision)
 	return s, err
 }
 
@@ -65,7 +65,8 @@ func lock(ctx context.Context, tx pgx.Tx, id string) (s hitchpost.Session, now t
 }
 
 func noSession(ref string) error {
-	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no session %q", ref).Hinted("ls --all lists them")
+	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no session %q", ref).
+		Hinted("list the sessions, closed ones too").For("session")
 }
 
 // moment scans a timestamptz into a time in UTC, and null into the zero time.

@@ -40,6 +40,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*Store, error) {
 	conf.MaxConnIdleTime = 5 * time.Minute
 	conf.PingTimeout = Deadline / 3 // leaves time to try another connection within the call's deadline
 	conf.AfterConnect = limit
+	conf.BeforeClose = farewell
 	prepare(conf.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, conf)
 	if err != nil {
@@ -98,9 +99,27 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 	return c, nil
 }
 
-// Close ends every connection. It waits for calls under way, and up to 15 s for the connections of a server that hangs.
-// Leases and Listen have connections of their own, and end by their own means.
-func (s *Store) Close() { s.pool.Close() }
+// Close ends every connection. It waits for calls under way, but no longer than Deadline: what a server that hangs still
+// holds by then ends by itself a moment later. Leases and Listen have connections of their own, and end by their own
+// means.
+func (s *Store) Close() {
+	done := make(chan struct{})
+	go func() { // ends soon, see farewell
+		defer close(done)
+		s.pool.Close()
+	}()
+	t := time.NewTimer(Deadline)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// farewell bounds how long the end of a connection waits for the server to take note, which the pool does for 15 s.
+func farewell(c *pgx.Conn) {
+	_ = c.PgConn().Conn().SetDeadline(time.Now().Add(time.Second))
+}
 
 // Ping is nil while the database answers and takes writes.
 func (s *Store) Ping(ctx context.Context) error {

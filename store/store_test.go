@@ -168,7 +168,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 // kinds are the kinds of a session's events, in order.
 func (b *box) kinds(t *testing.T, session string) string {
 	t.Helper()
-	events, err := b.Events(t.Context(), session, 0, 0)
+	events, err := b.Events(t.Context(), hitchpost.EventRequest{Session: session})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func pointless(s hitchpost.Session) any {
 
 func (b *box) events(t *testing.T, session string) []hitchpost.Event {
 	t.Helper()
-	list, err := b.Events(t.Context(), session, 0, 0)
+	list, err := b.Events(t.Context(), hitchpost.EventRequest{Session: session})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // Deadline is how long one call may take, waiting for a connection included. Migrate, Listen and PruneEvents, which do
-// many things one after the other, take longer; each of their steps keeps to it.
+// many things one after the other, take longer; each of their steps keeps to it. Dump and Restore move as much as there
+// is and end when nothing moves any more.
 const Deadline = 3 * time.Second
 
 // By is who does something, and why; it goes into the event. The zero value stands for the service itself.
@@ -66,10 +67,11 @@ const (
 	TopicSession Topic = "session"
 	TopicKey     Topic = "key"
 	TopicNode    Topic = "node"
+	TopicEvent   Topic = "event" // events were appended; it wakes those who follow them, once a transaction
 )
 
 // Notice says that a row changed. It only wakes: the row is the truth.
 type Notice struct {
 	Topic Topic  `json:"topic"`
-	ID    string `json:"id,omitempty"` // of the session or node, fingerprint of the key; empty for TopicAll
+	ID    string `json:"id,omitempty"` // of the session or node, fingerprint of the key; empty for TopicAll and TopicEvent
 }
