@@ -56,6 +56,10 @@ func TestSSHCallArguments(t *testing.T) {
 	if tail := args[len(args)-4:]; !slices.Equal(tail, []string{"--", "host", "attach", `it\'s`}) {
 		t.Errorf("tail %q", tail)
 	}
+	last := sshCall{host: "host", ref: "last"}
+	if first, then := last.arguments(false, false), last.arguments(false, true); first[len(first)-1] != "last" || then[len(then)-1] != "host" {
+		t.Errorf("last: %q, then %q", first, then)
+	}
 	args = sshCall{host: "host"}.arguments(false, false)
 	if slices.Contains(args, "ServerAliveInterval=15") || args[len(args)-1] != "host" {
 		t.Errorf("arguments %q", args)

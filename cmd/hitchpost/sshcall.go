@@ -112,8 +112,13 @@ func (c sshCall) arguments(keepAlive, again bool) []string {
 	if c.ref == "" {
 		return append(args, "--", c.host)
 	}
+	args = append(args, "-o", "RemoteCommand=none")
+	if again && c.ref == "last" {
+		// By now that may be another session, of another client with this key; the server knows this one's.
+		return append(args, "--", c.host)
+	}
 	// The words of the command are a line by the time the server splits them.
-	return append(args, "-o", "RemoteCommand=none", "--", c.host, "attach", shellquote.Join(c.ref))
+	return append(args, "--", c.host, "attach", shellquote.Join(c.ref))
 }
 
 // keepAliveSet reads what `ssh -G` printed. Debian's ssh has a default of 300 s in batch mode, which is as good as
