@@ -53,9 +53,7 @@ type Config struct {
 
 // Choice is how the picker ended.
 type Choice struct {
-	Attach   string // id of the session to attach to; empty: the person leaves
-	ReadOnly bool   // the actor may only look
-	Selected string // id of the session that was selected, to come back to; may be empty
+	Attach string // id of the session to attach to; empty: the person leaves
 }
 
 // Run shows the picker until the person chooses or leaves. It returns when the picker has ended wholly: the terminal
@@ -92,13 +90,13 @@ func Run(ctx context.Context, c Config) (Choice, error) {
 	case m.choice != nil:
 		return *m.choice, nil
 	case context.Cause(ctx) != nil: // before the end of the input, which often follows from it
-		return Choice{Selected: m.list.id}, context.Cause(ctx)
+		return Choice{}, context.Cause(ctx)
 	case m.err != nil:
-		return Choice{Selected: m.list.id}, m.err
+		return Choice{}, m.err
 	case err == nil:
 		err = errors.New("the picker ended without a choice")
 	}
-	return Choice{Selected: m.list.id}, err
+	return Choice{}, err
 }
 
 // filled is c with what may be left out.

@@ -217,10 +217,7 @@ func (m *model) paste(text string) {
 
 // end ends the picker with the session to attach to, or with none.
 func (m *model) end(attach string) tea.Cmd {
-	m.choice = &Choice{Attach: attach, ReadOnly: attach != "" && !m.mayDrive(), Selected: m.list.id}
-	if attach != "" {
-		m.choice.Selected = attach
-	}
+	m.choice = &Choice{Attach: attach}
 	return tea.Quit
 }
 

@@ -10,9 +10,9 @@ import (
 
 // attachment is one view of a session on one client's terminal, while it lasts.
 type attachment struct {
-	s        *session
-	view     View
-	readOnly bool
+	s      *session
+	view   View
+	viewer bool // what is typed is discarded
 
 	left    chan struct{} // closed when the detach key was typed
 	stalled chan struct{} // gets a token when the client has taken no output for too long
@@ -29,16 +29,14 @@ type attachment struct {
 func (s *session) view(ctx context.Context, req hitchpost.AttachRequest) (hitchpost.AttachEnd, error) {
 	req.Terminal = s.terminalNow()
 	req.Client = s.clientID()
-	req.ReadOnly = req.ReadOnly || !s.id.actor.May(hitchpost.Drive)
-	req.Clear = s.clears(req.Client)
+	req.Clear = s.clears()
 	view, err := s.conn.srv.cfg.Service.Attach(ctx, s.id.actor, req)
 	if err != nil {
 		return hitchpost.AttachEnd{}, err
 	}
 	s.attaches++
-	s.conn.srv.clients.saw(req.Client)
 	a := &attachment{
-		s: s, view: view, readOnly: req.ReadOnly,
+		s: s, view: view, viewer: !s.id.actor.May(hitchpost.Drive),
 		left: make(chan struct{}), stalled: make(chan struct{}, 1),
 		scan: scanner{key: s.conn.srv.cfg.DetachKey},
 	}
@@ -134,9 +132,10 @@ func (a *attachment) take(p []byte) (int, bool) {
 	return n, true
 }
 
-// typed hands keys to the session. A viewer's go nowhere.
+// typed hands keys to the session. A viewer's go nowhere: that is for the front door to see to, whatever the view does
+// with them.
 func (a *attachment) typed(p []byte) {
-	if !a.readOnly {
+	if !a.viewer {
 		_, _ = a.view.Write(p)
 	}
 }
@@ -166,14 +165,18 @@ func (s *session) clientID() string {
 	return id
 }
 
+// reconnects tells whether this is a client that lost its connection and came back by itself: its terminal shows what
+// it was sent before.
+func (s *session) reconnects() bool { return s.env.value("HITCHPOST_RECONNECT") == "1" }
+
 // clears tells whether the terminal's scrollback holds lines of an earlier attach, so that it must be erased before
 // the replay. What was there before the first attach of a terminal is the person's own.
-func (s *session) clears(client string) bool {
+func (s *session) clears() bool {
 	switch s.env.value("HITCHPOST_CLEAR") {
 	case "always":
 		return true
 	case "never":
 		return false
 	}
-	return s.attaches > 0 || s.conn.srv.clients.seen(client)
+	return s.attaches > 0 || s.reconnects()
 }

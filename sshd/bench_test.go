@@ -20,7 +20,7 @@ func benchmarkAttach(b *testing.B, v sshd.View) ssh.Channel {
 	host := newKey(b)
 	srv, err := sshd.New(sshd.Config{
 		Signers: []ssh.Signer{host}, Log: slog.New(slog.DiscardHandler),
-		Service: fixed{newService(), v}, Picker: &picker{}, Commands: &commands{},
+		Service: fixed{newService(), v}, Pick: (&picker{}).Pick, Command: (&commands{}).Run,
 		Login: func(_ context.Context, k ssh.PublicKey, _, _ string) (hitchpost.Actor, hitchpost.Key, error) {
 			return hitchpost.Actor{Name: "bench", Role: hitchpost.Admin}, hitchpost.Key{}, nil
 		},

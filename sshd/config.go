@@ -10,9 +10,11 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/menu"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
-// Config is what a Server is made from. Signers, Log, Login, Service, Picker and Commands are required.
+// Config is what a Server is made from. Signers, Log, Login, Service, Pick and Command are required.
 type Config struct {
 	Signers []ssh.Signer // host keys, the preferred first
 	Version string       // of the product, for the version line; empty: none is told
@@ -26,9 +28,14 @@ type Config struct {
 	// Entered, where set, is told of each login once the key has signed. It must not block.
 	Entered func(hitchpost.Actor)
 
-	Service  Service
-	Picker   Picker
-	Commands Commands
+	Service Service
+
+	// Pick shows a person their sessions until they choose, as menu.Run does. It gets everything but a Service. It has
+	// stopped using what it got when it returns.
+	Pick func(context.Context, menu.Config) (menu.Choice, error)
+
+	// Command runs one command and returns its exit status, as command.Run does. It gets everything but a Service.
+	Command func(context.Context, command.Invocation) int
 
 	// Middleware wraps every session, the first outermost.
 	Middleware []wish.Middleware
@@ -96,9 +103,9 @@ func (c Config) check() error {
 		return errors.New("sshd: no login")
 	case c.Service == nil:
 		return errors.New("sshd: no service")
-	case c.Picker == nil:
+	case c.Pick == nil:
 		return errors.New("sshd: no picker")
-	case c.Commands == nil:
+	case c.Command == nil:
 		return errors.New("sshd: no commands")
 	}
 	return nil

@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -14,36 +15,73 @@ func (s *session) direct(ctx context.Context, req hitchpost.AttachRequest) int {
 	if dumb(s.term) {
 		return s.fail(needsTerminal(s.term))
 	}
+	status, err := s.straight(ctx, req)
+	switch {
+	case err == nil:
+		return status
+	case ctx.Err() != nil:
+		return s.ended(ctx)
+	}
+	return s.fail(err)
+}
+
+// straight is direct with the error of a view that could not begin for the caller to tell.
+func (s *session) straight(ctx context.Context, req hitchpost.AttachRequest) (int, error) {
 	for {
 		end, err := s.view(ctx, req)
 		if err != nil {
-			if ctx.Err() != nil {
-				return s.ended(ctx)
-			}
-			return s.fail(err)
+			return 0, err
 		}
 		if status, over := s.leave(ctx, end); over {
-			return status
+			return status, nil
 		}
 		line, choices := endedDirectLine, "r"
 		if !s.id.actor.May(hitchpost.Drive) {
 			line, choices = viewerDirect, ""
 		}
 		if s.ask(ctx, line, choices) != 'r' {
-			return exitStatus(end)
+			return exitStatus(end), nil
 		}
 		if err := s.restart(ctx, end.Session.ID); err != nil {
-			return s.fail(err)
+			return 0, err
 		}
 		// Another session may have the handle by now, and "last" may mean another.
 		req.Ref = end.Session.ID
 	}
 }
 
+// lastOfLimit bounds the question for a client's last session: the picker is there without an answer.
+const lastOfLimit = 3 * time.Second
+
+// resume goes straight back into the session that a reconnecting client was in. Where there is none, or it cannot be
+// attached to any more, the picker says so. What may pass by itself ends the connection instead, for the client to come
+// once more.
+func (s *session) resume(ctx context.Context) int {
+	id := ""
+	if client := s.clientID(); client != "" {
+		asking, cancel := context.WithTimeout(ctx, lastOfLimit)
+		id = s.conn.srv.cfg.Service.LastOf(asking, client)
+		cancel()
+	}
+	if id == "" {
+		return s.pick(ctx, noSessionToResume)
+	}
+	status, err := s.straight(ctx, hitchpost.AttachRequest{Ref: id})
+	switch {
+	case err == nil:
+		return status
+	case ctx.Err() != nil:
+		return s.ended(ctx)
+	case hitchpost.KindOf(err) == hitchpost.UnavailableError:
+		return s.fail(err)
+	}
+	return s.pick(ctx, noticeLine(err))
+}
+
 // leave resets the terminal after a view and says how it ended. The second value is true where that is also the end of
 // the connection.
 func (s *session) leave(ctx context.Context, end hitchpost.AttachEnd) (int, bool) {
-	s.farewell(terminalReset + endLine(end))
+	s.farewell(TerminalReset + endLine(end))
 	switch end.Reason {
 	case hitchpost.EndDetached:
 		return 0, true

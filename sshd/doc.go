@@ -10,6 +10,7 @@
 // type "session" works on the raw channel of golang.org/x/crypto/ssh, and its session value satisfies the Session
 // interface of charm.land/ssh, so that wish middleware composes around it.
 //
-// It imports the root package, menu and command, and is imported by cmd. What its stages need from the service, the menu
-// and command mode it declares itself (see Service, Picker and Commands); adapters.go joins these to the real ones.
+// It imports the root package, menu and command, and is imported by cmd. What its stages need from the service it
+// declares itself (see Service); the picker and command mode are functions of Config, so that each can be had without
+// the other.
 package sshd

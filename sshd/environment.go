@@ -55,7 +55,14 @@ func (e *environment) list() []string {
 	return out
 }
 
-// accepted tells whether a client may set the variable called name. Everything else could change what programs do.
+// accepted tells whether a client may set the variable called name. Everything else could change what programs do. Those
+// of our own are
+//
+//	HITCHPOST_CLIENT     an id that `hitchpost connect` makes, the same for all its connections
+//	HITCHPOST_RECONNECT  1: this client has lost its connection and comes back. Its terminal is cleared before the
+//	                     replay, and without a command it goes straight into the session that it was in last
+//	HITCHPOST_CLEAR      always or never: overrides when the terminal is cleared
+//	HITCHPOST_PLAIN      1: the picker does not draw
 func accepted(name string) bool {
 	switch name {
 	case "TERM", "COLORTERM", "LANG", "NO_COLOR":

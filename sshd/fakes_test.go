@@ -9,7 +9,9 @@ import (
 	"sync"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/menu"
 	"github.com/hitchpost/hitchpost/sshd"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
 // service is a fake of sshd.Service with sessions that are pipes.
@@ -20,8 +22,9 @@ type service struct {
 	requests []hitchpost.AttachRequest
 	restarts int
 	last     string
-	attach   error      // what Attach fails with
-	made     chan *view // each view as it is made
+	lastOf   map[string]string // by client
+	attach   error             // what Attach fails with
+	made     chan *view        // each view as it is made
 }
 
 func newService() *service { return &service{made: make(chan *view, 1000)} }
@@ -73,6 +76,12 @@ func (s *service) Last(context.Context, hitchpost.Actor) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
+}
+
+func (s *service) LastOf(_ context.Context, client string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastOf[client]
 }
 
 // view is a fake of sshd.View.
@@ -206,16 +215,16 @@ func (v *view) isClosed() bool {
 	return v.closed
 }
 
-// picker is a fake of sshd.Picker: it reads ahead as much as it can, like the real one, and gives back what it did not
+// picker is a fake of the menu: it reads ahead as much as it can, like the real one, and gives back what it did not
 // use. Enter takes the first session that sees, j is echoed, q leaves, p panics.
 type picker struct {
 	sees *service // nil: nothing can be chosen
 	mu   sync.Mutex
-	reqs []sshd.PickRequest
+	reqs []menu.Config
 	ends int
 }
 
-func (p *picker) Pick(ctx context.Context, r sshd.PickRequest) (sshd.Choice, error) {
+func (p *picker) Pick(ctx context.Context, r menu.Config) (menu.Choice, error) {
 	p.mu.Lock()
 	p.reqs = append(p.reqs, r)
 	p.mu.Unlock()
@@ -230,20 +239,20 @@ func (p *picker) Pick(ctx context.Context, r sshd.PickRequest) (sshd.Choice, err
 	for {
 		n, err := r.In.Read(buf)
 		if err != nil {
-			return sshd.Choice{}, errors.Join(context.Cause(ctx), err)
+			return menu.Choice{}, errors.Join(context.Cause(ctx), err)
 		}
 		for i, c := range buf[:n] {
 			switch c {
 			case 'q':
 				r.In.Unread(buf[i+1 : n])
-				return sshd.Choice{}, nil
+				return menu.Choice{}, nil
 			case 'p':
 				panic("a fault in the picker")
 			case '\r':
 				r.In.Interrupt()
 				r.In.Unread(buf[i+1 : n])
 				known, _ := p.sees.Snapshot()
-				return sshd.Choice{Session: known[0].ID}, nil
+				return menu.Choice{Attach: known[0].ID}, nil
 			case 'j':
 				fmt.Fprint(r.Out, "[down]")
 			}
@@ -260,20 +269,19 @@ func (p *picker) counts() (runs, ends int) {
 // floodChunks is how often flood writes 32 KiB: more than a window holds.
 const floodChunks = 200
 
-// commands is a fake of sshd.Commands.
+// commands is a fake of command mode.
 type commands struct {
 	mu    sync.Mutex
-	calls []sshd.Call
+	calls []command.Invocation
 }
 
-func (c *commands) Verb(w string) bool {
-	return slices.Contains([]string{"ls", "cat", "exit3", "attach", "wait", "panic", "flood", "words", "whoami"}, w)
-}
-
-func (c *commands) Run(ctx context.Context, call sshd.Call) int {
+func (c *commands) Run(ctx context.Context, call command.Invocation) int {
 	c.mu.Lock()
 	c.calls = append(c.calls, call)
 	c.mu.Unlock()
+	if len(call.Words) == 0 {
+		call.Words = []string{"ls"}
+	}
 	switch call.Words[0] {
 	case "ls":
 		fmt.Fprint(call.Stdout, "HANDLE\nweb\n")

@@ -48,7 +48,7 @@ func serve(t *testing.T, change func(*sshd.Config)) *server {
 	cfg := sshd.Config{
 		Signers: []ssh.Signer{s.host}, Version: "1.2.3", Login: s.login,
 		Log:     slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Service: s.service, Picker: s.picker, Commands: s.commands,
+		Service: s.service, Pick: s.picker.Pick, Command: s.commands.Run,
 	}
 	if change != nil {
 		change(&cfg)

@@ -18,9 +18,9 @@ type input struct {
 	buf     []byte // read from the channel; what is behind off is not yet taken
 	off     int
 	sink    func([]byte) (int, bool)
-	turn    *PickerInput // who may read, where that is not the sink
-	over    bool         // the channel has ended
-	drop    bool         // nobody will read any more
+	turn    *stageInput // who may read, where that is not the sink
+	over    bool        // the channel has ended
+	drop    bool        // nobody will read any more
 	ended   chan struct{}
 }
 
@@ -117,22 +117,22 @@ func (in *input) pause() {
 }
 
 // open makes the returned reader the stage that takes the input.
-func (in *input) open() *PickerInput {
+func (in *input) open() *stageInput {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.sink = nil
-	in.turn = &PickerInput{in: in}
+	in.turn = &stageInput{in: in}
 	in.changed.Broadcast()
 	return in.turn
 }
 
 // current is the reader whose turn it is, made where there is none.
-func (in *input) current() *PickerInput {
+func (in *input) current() *stageInput {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.turn == nil {
 		in.sink = nil
-		in.turn = &PickerInput{in: in}
+		in.turn = &stageInput{in: in}
 	}
 	return in.turn
 }
@@ -153,15 +153,15 @@ func (in *input) discard() {
 	in.changed.Broadcast()
 }
 
-// PickerInput is one stage's turn at a session's input. Its methods may be called from any goroutine.
-type PickerInput struct {
+// stageInput is one stage's turn at a session's input. Its methods may be called from any goroutine.
+type stageInput struct {
 	in   *input
 	stop bool // guarded by in.mu
 }
 
 // Read gives what was typed. It blocks until there is something, and returns io.EOF when the client's input has ended,
 // after Interrupt, and when another stage has its turn.
-func (p *PickerInput) Read(b []byte) (int, error) {
+func (p *stageInput) Read(b []byte) (int, error) {
 	in := p.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -183,7 +183,7 @@ func (p *PickerInput) Read(b []byte) (int, error) {
 }
 
 // Interrupt makes the Read that blocks now, and every later one, return io.EOF. It takes no byte.
-func (p *PickerInput) Interrupt() {
+func (p *stageInput) Interrupt() {
 	p.in.mu.Lock()
 	defer p.in.mu.Unlock()
 	p.stop = true
@@ -191,7 +191,7 @@ func (p *PickerInput) Interrupt() {
 }
 
 // Unread puts b in front of what the next stage reads. It keeps no reference to b.
-func (p *PickerInput) Unread(b []byte) {
+func (p *stageInput) Unread(b []byte) {
 	in := p.in
 	in.mu.Lock()
 	defer in.mu.Unlock()

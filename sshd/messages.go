@@ -25,6 +25,8 @@ const (
 	viewerDirect    = "press any key to leave"
 	viewerLine      = "press enter for the menu, q to leave"
 	restarting      = "restarting…"
+
+	noSessionToResume = "connected again, but this client was in no session: choose one"
 )
 
 // tooManyKeys is shown to a client that offers key after key, shortly before it is sent away.
@@ -48,11 +50,6 @@ func needsTerminal(name string) *hitchpost.Error {
 	}
 	return hitchpost.Errorf(hitchpost.UsageError, "%s cannot show this", shown).
 		Hinted("use one that moves its cursor, such as TERM=xterm-256color")
-}
-
-func badWords() *hitchpost.Error {
-	return hitchpost.Errorf(hitchpost.UsageError, "a quote or a backslash in the command line has no end").
-		Hinted("quote it once for your own shell and once for this one")
 }
 
 // noSubsystem answers sftp and its like.

@@ -34,7 +34,7 @@ func TestOpenSSHCommands(t *testing.T) {
 		{"a script is not run", "exit3\n", nil, "HANDLE\nweb\n", "", 0},
 		{"words", "", []string{`words "two words" 'a  b' c\;d '$(x)' "it's" ''`},
 			`["two words" "a  b" "c;d" "$(x)" "it's" ""]` + "\n", "", 0},
-		{"bad quoting", "", []string{`exit3 "open`}, "", "hitchpost: a quote or a backslash", 2},
+		{"bad quoting", "", []string{`exit3 "open`}, "", "hitchpost: the command line has an open quote", 2},
 		{"no such verb", "", []string{"frobnicate"}, "", "unknown verb", 2},
 		{"a long argument", "", []string{"words " + strings.Repeat("x", 100_000)}, `["xxx`, "", 0},
 		{"a terminal", "", []string{"-tt", "ls"}, "HANDLE\r\nweb\r\n", "", 0},

@@ -53,8 +53,8 @@ func (o *output) until(ctx context.Context, g *group, p []byte) error {
 	written := make(chan error, 1)
 	go func() {
 		defer g.leave()
-		defer o.release()
 		_, err := o.w.Write(p)
+		o.release() // before the caller goes on: the end of the channel looks whether a write is under way
 		written <- err
 	}()
 	select {

@@ -6,25 +6,25 @@ import (
 	"io"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/menu"
 )
 
-// pick shows the picker, and again after each view, until the person leaves. It returns the exit status.
-func (s *session) pick(ctx context.Context) int {
+// pick shows the picker with the notice, and again after each view, until the person leaves. It returns the exit
+// status.
+func (s *session) pick(ctx context.Context, notice string) int {
 	selected := s.conn.srv.cfg.Service.Last(ctx, s.id.actor)
-	notice := ""
 	for {
 		choice, err := s.choose(ctx, selected, notice)
 		switch {
 		case ctx.Err() != nil:
 			return s.ended(ctx)
-		case errors.Is(err, io.EOF), err == nil && choice.Session == "":
+		case errors.Is(err, io.EOF), err == nil && choice.Attach == "":
 			return 0
 		case err != nil:
 			return s.fail(err)
 		}
-		selected = choice.Session
-		req := hitchpost.AttachRequest{Ref: choice.Session, ReadOnly: choice.ReadOnly, NoReplay: choice.NoReplay}
-		status, over, err := s.visit(ctx, req)
+		selected = choice.Attach
+		status, over, err := s.visit(ctx, hitchpost.AttachRequest{Ref: choice.Attach})
 		if over {
 			return status
 		}
@@ -36,19 +36,20 @@ func (s *session) pick(ctx context.Context) int {
 }
 
 // choose is one run of the picker. The input is the picker's until it returns, and not a moment longer.
-func (s *session) choose(ctx context.Context, selected, notice string) (Choice, error) {
+func (s *session) choose(ctx context.Context, selected, notice string) (menu.Choice, error) {
 	in := s.in.open()
 	defer s.in.pause()
-	return s.conn.srv.cfg.Picker.Pick(ctx, PickRequest{
+	return s.conn.srv.cfg.Pick(ctx, menu.Config{
 		Actor:      s.id.actor,
 		Terminal:   s.terminalNow(),
-		Env:        s.env.list(),
-		Preselect:  selected,
+		Environ:    s.env.list(),
+		Selected:   selected,
 		Notice:     notice,
 		In:         in,
 		Out:        &cooked{w: s.until(ctx, s.out)},
 		Sizes:      s.sizes.changed,
 		Background: s.background,
+		Log:        s.log,
 	})
 }
 

@@ -60,10 +60,10 @@ func TestTheMenuShowsWhyAnAttachFailed(t *testing.T) {
 	if status := tm.exit(); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if got := s.picker.reqs[0].Preselect; got != "id-last" {
+	if got := s.picker.reqs[0].Selected; got != "id-last" {
 		t.Errorf("first %q is selected", got)
 	}
-	if got := s.picker.reqs[2].Preselect; got != "id-web" {
+	if got := s.picker.reqs[2].Selected; got != "id-web" {
 		t.Errorf("then %q is selected", got)
 	}
 }

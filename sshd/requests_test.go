@@ -110,7 +110,7 @@ func TestTenThousandVariables(t *testing.T) {
 	tm.shows("[menu")
 	s.picker.mu.Lock()
 	defer s.picker.mu.Unlock()
-	env := s.picker.reqs[0].Env
+	env := s.picker.reqs[0].Environ
 	if len(env) != 64 || env[0] != "LC_0=y" {
 		t.Errorf("%d variables, the first %q", len(env), env[0])
 	}

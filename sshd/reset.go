@@ -1,9 +1,9 @@
 package sshd
 
-// terminalReset brings a terminal back to what a shell expects, whatever the programs in a session have switched on.
+// TerminalReset brings a terminal back to what a shell expects, whatever the programs in a session have switched on.
 // It is sent before the line that says why an attach ended. It erases nothing. Every sequence is one that terminals
 // ignore where they do not know it, or where what it ends was never begun.
-const terminalReset = "" +
+const TerminalReset = "" +
 	"\x1b\\" + // the end of a string sequence that was cut in the middle
 	"\x1b[?2026l" + // show what was held back (synchronized updates)
 	"\x1b[?1049l" + // the main screen

@@ -3,11 +3,12 @@ package sshd
 import (
 	"context"
 	"errors"
+	"slices"
 
 	charm "charm.land/ssh"
-	shellquote "github.com/kballard/go-shellquote"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
 // route is the innermost handler: it decides by what the client asked for which stage a session goes to.
@@ -23,37 +24,34 @@ func (s *session) route() int {
 	if s.id.refusal != nil {
 		return s.fail(s.id.refusal)
 	}
-	words, err := split(s.command)
+	words, err := command.Split(s.command)
 	switch {
 	case err != nil:
 		return s.fail(err)
-	case !s.terminal && len(words) == 0:
-		// A script that is piped in is not run: what is on stdin is nobody's command.
-		return s.runPlain([]string{"ls"})
 	case !s.terminal:
+		// Without words too: a script that is piped in is not run, since what is on stdin is nobody's command.
 		return s.runPlain(words)
 	case len(words) == 0:
-		if dumb(s.term) {
-			return s.fail(needsTerminal(s.term))
-		}
-		if id := s.named(s.User()); id != "" {
-			return s.direct(s.ctx, hitchpost.AttachRequest{Ref: id})
-		}
-		return s.pick(s.ctx)
-	case len(words) == 1 && words[0] != "" && words[0][0] != '-' && !s.conn.srv.cfg.Commands.Verb(words[0]):
+		return s.shell(s.ctx)
+	case len(words) == 1 && words[0] != "" && words[0][0] != '-' && !slices.Contains(command.Verbs(), words[0]):
 		return s.direct(s.ctx, hitchpost.AttachRequest{Ref: words[0]})
 	default:
 		return s.runTyped(words)
 	}
 }
 
-// split splits a command line like a POSIX shell splits words, without any expansion.
-func split(line string) ([]string, error) {
-	words, err := shellquote.Split(line)
-	if err != nil {
-		return nil, badWords()
+// shell is a terminal without a command: the session that the login name or the client's past means, else the picker.
+func (s *session) shell(ctx context.Context) int {
+	if dumb(s.term) {
+		return s.fail(needsTerminal(s.term))
 	}
-	return words, nil
+	if id := s.named(s.User()); id != "" {
+		return s.direct(ctx, hitchpost.AttachRequest{Ref: id})
+	}
+	if s.reconnects() {
+		return s.resume(ctx)
+	}
+	return s.pick(ctx, "")
 }
 
 // named is the id of the open session whose handle is the login name, or empty: phone apps have a field for a user

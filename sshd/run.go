@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
 // signalled ends a command because the client sent a signal.
@@ -21,7 +22,7 @@ func (s *session) runPlain(words []string) int {
 	defer cancel(nil)
 	in := s.in.open()
 	defer context.AfterFunc(ctx, in.Interrupt)()
-	return s.runCommand(ctx, cancel, Call{
+	return s.runCommand(ctx, cancel, command.Invocation{
 		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.until(ctx, s.errOut),
 	})
 }
@@ -39,7 +40,7 @@ func (s *session) runTyped(words []string) int {
 	s.in.push(typed.take)
 	defer s.in.pause()
 	now := s.terminalNow()
-	return s.runCommand(ctx, cancel, Call{
+	return s.runCommand(ctx, cancel, command.Invocation{
 		Words: words, Terminal: &now, Stdin: typed, Stdout: screen,
 		Stderr: &cooked{w: s.until(ctx, s.errOut)},
 		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
@@ -51,7 +52,7 @@ func (s *session) runTyped(words []string) int {
 }
 
 // runCommand runs one command and turns its end into an exit status.
-func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc, call Call) int {
+func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc, inv command.Invocation) int {
 	got := make(chan charm.Signal, 1)
 	s.signals.register(got)
 	defer s.signals.register(nil)
@@ -67,8 +68,8 @@ func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc
 			}
 		}
 	})
-	call.Actor, call.Version = s.id.actor, s.conn.srv.cfg.Version
-	status := s.conn.srv.cfg.Commands.Run(ctx, call)
+	inv.Actor, inv.Version, inv.ParseKey = s.id.actor, s.conn.srv.cfg.Version, ParseKey
+	status := s.conn.srv.cfg.Command(ctx, inv)
 	var sig signalled
 	switch {
 	case errors.As(context.Cause(ctx), &sig):

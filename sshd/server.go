@@ -19,7 +19,6 @@ type Server struct {
 	handler   charm.Handler
 	slots     *slots
 	penalties *penalties
-	clients   clients
 
 	stop     context.Context // its cause is told to everybody
 	stopping context.CancelCauseFunc

@@ -14,6 +14,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
 // session is one session channel, from its opening to its end. It satisfies the Session interface of charm.land/ssh,
@@ -91,7 +92,7 @@ func (s *session) start(name string, f func()) bool {
 			if r := recover(); r != nil {
 				s.log.Error("panic", "in", name, "err", r, "stack", string(debug.Stack()))
 				if s.terminal {
-					s.farewell(terminalReset + internalError)
+					s.farewell(TerminalReset + internalError)
 				} else {
 					s.farewell(internalError)
 				}
@@ -172,7 +173,7 @@ func (s *session) RawCommand() string   { return s.command }
 func (s *session) Subsystem() string    { return "" }
 
 func (s *session) Command() []string {
-	words, _ := split(s.command)
+	words, _ := command.Split(s.command)
 	return words
 }
 

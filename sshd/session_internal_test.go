@@ -8,6 +8,22 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
+// The end of a channel takes the output for free where the last write is done.
+func TestAWriteThatIsDoneHoldsNothing(t *testing.T) {
+	t.Parallel()
+	var g group
+	defer g.wait()
+	o := newOutput(torn{})
+	for i := range 2000 {
+		if err := o.within(10*time.Second, &g, []byte("line")); err != nil {
+			t.Fatal(err)
+		}
+		if len(o.busy) != 0 {
+			t.Fatalf("write %d is done and still holds the output", i)
+		}
+	}
+}
+
 // torn is a channel that takes everything but the end of file.
 type torn struct{ gossh.Channel }
 

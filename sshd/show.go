@@ -19,17 +19,16 @@ var largeBuffers = sync.Pool{New: func() any { return new([largeRead]byte) }}
 // packet, and nothing ever waits for more.
 func (a *attachment) show() {
 	var small [smallRead]byte
-	ready, _ := a.view.(ReadyReader)
 	for {
 		n, err := a.view.Read(small[:])
-		if n < len(small) && (n < loneRead || ready == nil) {
+		if n < loneRead {
 			if a.write(small[:n]) != nil || err != nil {
 				return
 			}
 			continue
 		}
 		if err == nil {
-			err = a.burst(small[:n], ready)
+			err = a.burst(small[:n])
 		} else if n > 0 {
 			_ = a.write(small[:n])
 		}
@@ -40,15 +39,12 @@ func (a *attachment) show() {
 }
 
 // burst goes on after first with a large buffer for as long as there is much.
-func (a *attachment) burst(first []byte, ready ReadyReader) error {
+func (a *attachment) burst(first []byte) error {
 	buf := largeBuffers.Get().(*[largeRead]byte)
 	defer largeBuffers.Put(buf)
 	n := copy(buf[:], first)
-	if ready == nil {
-		return a.burstPlain(buf, n)
-	}
 	for n > 0 {
-		m, err := ready.ReadReady(buf[n:])
+		m, err := a.view.ReadReady(buf[n:])
 		n += m
 		if err != nil || m == 0 || n == len(buf) {
 			if werr := a.write(buf[:n]); werr != nil {
@@ -61,28 +57,13 @@ func (a *attachment) burst(first []byte, ready ReadyReader) error {
 				return nil
 			}
 			n = 0
-			if n, err = ready.ReadReady(buf[:]); err != nil {
+			if n, err = a.view.ReadReady(buf[:]); err != nil {
 				_ = a.write(buf[:n])
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// burstPlain is burst for a view that cannot tell what is ready: it takes what each read gives, as long as that is
-// much.
-func (a *attachment) burstPlain(buf *[largeRead]byte, n int) error {
-	for {
-		if err := a.write(buf[:n]); err != nil || n < smallRead {
-			return err
-		}
-		var err error
-		if n, err = a.view.Read(buf[:]); err != nil {
-			_ = a.write(buf[:n])
-			return err
-		}
-	}
 }
 
 // write sends p to the client, under the watch for a client that takes nothing.

@@ -7,8 +7,10 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/menu"
 	"github.com/hitchpost/hitchpost/runtime"
 	"github.com/hitchpost/hitchpost/sshd"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
 // newDoor makes the front door to a service.
@@ -18,10 +20,16 @@ func newDoor(service *runtime.Service, signers []ssh.Signer, detach sshd.DetachK
 		Login: func(_ context.Context, key ssh.PublicKey, user, remote string) (hitchpost.Actor, hitchpost.Key, error) {
 			return service.Login(ssh.FingerprintSHA256(key), user, remote)
 		},
-		Entered:  service.NoteLogin,
-		Service:  attaching{service},
-		Picker:   sshd.Menu(service, log),
-		Commands: sshd.CommandMode(service),
+		Entered: service.NoteLogin,
+		Service: attaching{service},
+		Pick: func(ctx context.Context, c menu.Config) (menu.Choice, error) {
+			c.Service = service
+			return menu.Run(ctx, c)
+		},
+		Command: func(ctx context.Context, inv command.Invocation) int {
+			inv.Service = service
+			return command.Run(ctx, inv)
+		},
 	})
 }
 

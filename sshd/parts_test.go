@@ -2,7 +2,6 @@ package sshd_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -36,7 +35,10 @@ func TestTheRealMenuHandsOverEveryKey(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(c *sshd.Config) {
 		known := c.Service.(*service)
-		c.Picker = sshd.Menu(menuService{known: known}, slog.New(slog.DiscardHandler))
+		c.Pick = func(ctx context.Context, m menu.Config) (menu.Choice, error) {
+			m.Service = menuService{known: known}
+			return menu.Run(ctx, m)
+		}
 	})
 	s.service.add("web")
 	tm := open(t, s.client("alice")).shell()
@@ -59,7 +61,7 @@ func TestTheRealMenuHandsOverEveryKey(t *testing.T) {
 
 func TestTheRealCommandMode(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(c *sshd.Config) { c.Commands = sshd.CommandMode(struct{ command.Service }{}) })
+	s := serve(t, func(c *sshd.Config) { c.Command = command.Run })
 	s.service.add("web")
 	c := s.client("alice")
 	tm := open(t, c)
