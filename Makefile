@@ -18,6 +18,8 @@ BUILD := go build -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 GOTEST := go run ./.ci/gotest -count=1
 LINTER := go tool -modfile=.ci/tools/go.mod golangci-lint
 SCRIPTS := .ci/install .ci/run .ci/fuzz
+RUN_NEEDS := tmux postgres ssh
+TEST_NEEDS := $(RUN_NEEDS) ps ip systemd-analyze
 
 .PHONY: help run build test race lint bench install clean fuzz
 
@@ -25,7 +27,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 run: ## install what is missing, build, and serve on 127.0.0.1:2222 (ARGS='...' for the flags of serve)
-	@.ci/install tmux postgres ssh
+	@.ci/install $(RUN_NEEDS)
 	@$(MAKE) --no-print-directory build
 	@exec bin/hitchpost serve $(ARGS)
 
@@ -34,11 +36,11 @@ build: ## build bin/hitchpost
 	@$(BUILD) -o bin/hitchpost ./cmd/hitchpost
 
 test: ## install what the tests need and run every test of every package; a skipped test fails
-	@.ci/install tmux postgres ssh
+	@.ci/install $(TEST_NEEDS)
 	@$(GOTEST) $(TESTFLAGS) $(PACKAGES)
 
 race: ## the same under the race detector, which needs a C compiler
-	@.ci/install tmux postgres ssh cc
+	@.ci/install $(TEST_NEEDS) cc
 	@$(GOTEST) -race $(TESTFLAGS) $(PACKAGES)
 
 lint: ## gofmt, go vet, the linters of .golangci.yml, go.mod and the shell scripts (the first run builds the linters)
@@ -49,7 +51,7 @@ lint: ## gofmt, go vet, the linters of .golangci.yml, go.mod and the shell scrip
 	@shellcheck $(SCRIPTS)
 
 bench: ## measure beside an OpenSSH sshd with tmux, in one run; never a reason to fail (ARGS='-h' for its flags)
-	@.ci/install tmux postgres ssh sshd
+	@.ci/install $(RUN_NEEDS) sshd
 	@$(MAKE) --no-print-directory build
 	@go build -o bin/hitchpost-bench ./cmd/hitchpost-bench
 	@bin/hitchpost-bench $(ARGS)

@@ -55,6 +55,23 @@ func TestDocumentsPointAtWhatIsThere(t *testing.T) {
 	}
 }
 
+// Every row of the table of failures that has a test names it.
+func TestReadmeNamesTheTestsOfItsRows(t *testing.T) {
+	t.Parallel()
+	files := tracked(t)
+	for name, text := range files {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, rest := range bytes.Split(text, []byte("\nfunc TestRow"))[1:] {
+			test, _, _ := strings.Cut("TestRow"+string(rest), "(")
+			if !bytes.Contains(files["README.md"], []byte("["+test+"]("+name+")")) {
+				t.Errorf("README.md does not name %s of %s: put it into the row's last column", test, name)
+			}
+		}
+	}
+}
+
 // tracked reads the files that git knows or would add, by name.
 func tracked(t *testing.T) map[string][]byte {
 	t.Helper()
