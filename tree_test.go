@@ -3,10 +3,12 @@ package hitchpost_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -58,15 +60,15 @@ func TestDocumentsPointAtWhatIsThere(t *testing.T) {
 // Every row of the table of failures that has a test names it.
 func TestReadmeNamesTheTestsOfItsRows(t *testing.T) {
 	t.Parallel()
+	row := regexp.MustCompile(`(?m)^func (TestRow\d\d\w*)\(`)
 	files := tracked(t)
 	for name, text := range files {
 		if !strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		for _, rest := range bytes.Split(text, []byte("\nfunc TestRow"))[1:] {
-			test, _, _ := strings.Cut("TestRow"+string(rest), "(")
-			if !bytes.Contains(files["README.md"], []byte("["+test+"]("+name+")")) {
-				t.Errorf("README.md does not name %s of %s: put it into the row's last column", test, name)
+		for _, test := range row.FindAllSubmatch(text, -1) {
+			if !bytes.Contains(files["README.md"], fmt.Appendf(nil, "[%s](%s)", test[1], name)) {
+				t.Errorf("README.md does not name %s of %s: put it into the row's last column", test[1], name)
 			}
 		}
 	}
