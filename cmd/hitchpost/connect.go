@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd"
 )
 
 func (p *program) connectCommand() *cobra.Command {
@@ -84,7 +85,7 @@ func (c *reconnector) stay(ctx context.Context) error {
 			return exitStatus(status)
 		}
 		if end.seen && end.status != hitchpost.UnavailableError.ExitStatus() {
-			c.term.say(terminalReset) // with 75 the server has done it
+			c.term.say(sshd.TerminalReset) // with 75 the server has sent it
 		}
 		if c.since.IsZero() || end.seen {
 			c.since = time.Now()

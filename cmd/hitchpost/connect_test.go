@@ -258,6 +258,37 @@ func TestConnectKeepsTheConfiguration(t *testing.T) {
 	term.leaves(0)
 }
 
+// TestConnectPickerChosen: a session that was chosen in the picker is found again by who this client is, with no key
+// pressed, although another client with the same key has been elsewhere since.
+func TestConnectPickerChosen(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.counter("job")
+	s.ok("new", "--title", "other", "--", "sh", "-c", "echo elsewhere; exec cat")
+	term := s.connect(80, 24)
+	term.sees("other")
+	term.text("/job")
+	term.keys("Enter", "Enter")
+	term.sees("row 500")
+	s.becomes("job", "RUNNING")
+	desk := s.open(80, 24, "attach", "other")
+	desk.sees("elsewhere")
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		s.down(sig)
+		term.sees("reconnecting")
+		term.line("typed while there is nobody")
+		s.up()
+		s.becomes("job", "RUNNING")
+		term.sees("row 500")
+		// A server that was started anew has no memory of this terminal; the client says that it comes back.
+		wholeHistory(t, term.all(), 500)
+	}
+	term.line("heard")
+	term.sees("row 501 heard")
+	term.keys("C-]")
+	term.leaves(0)
+}
+
 // parent is the parent of a process.
 func parent(t *testing.T, pid int) int {
 	t.Helper()

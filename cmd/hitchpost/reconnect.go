@@ -52,7 +52,7 @@ func (b *backoff) next() time.Duration {
 		grown = 2 * shortestWait << b.tries
 		b.tries++
 	}
-	return grown/2 + rand.N(grown/2+1)
+	return grown/2 + rand.N(grown/2+1) //nolint:gosec // nobody gains by guessing it
 }
 
 // moment is one point in time by both clocks: the one on the wall, and the one that stands still while the machine

@@ -2,11 +2,6 @@ package main
 
 import (
 	"errors"
-	"go/ast"
-	"go/constant"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"os"
 	"slices"
 	"strings"
@@ -241,19 +236,5 @@ func TestConnectAfterSleep(t *testing.T) {
 		}
 	case <-time.After(waitLimit):
 		t.Fatalf("it goes on\n%s", shown)
-	}
-}
-
-// TestResetIsTheFrontDoors holds the two lists of what a terminal must forget together.
-func TestResetIsTheFrontDoors(t *testing.T) {
-	t.Parallel()
-	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, "../../sshd/reset.go", nil, 0)
-	must(t, err)
-	pkg, err := new(types.Config).Check("sshd", set, []*ast.File{file}, nil)
-	must(t, err)
-	theirs, ok := pkg.Scope().Lookup("terminalReset").(*types.Const)
-	if !ok || constant.StringVal(theirs.Val()) != terminalReset {
-		t.Errorf("sshd/reset.go and connectwords.go differ: bring the list here to what it is there")
 	}
 }
