@@ -74,10 +74,10 @@ func TestReadmeNamesTheTestsOfItsRows(t *testing.T) {
 	}
 }
 
-// tracked reads the files that git knows or would add, by name.
+// tracked reads the files that git knows, as they are now, by name.
 func tracked(t *testing.T) map[string][]byte {
 	t.Helper()
-	out, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {
 		t.Fatalf("git ls-files: %v: this test needs git and a checkout", err)
 	}
