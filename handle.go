@@ -1,6 +1,7 @@
 package hitchpost
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,7 +79,7 @@ func CheckTitle(title string) error {
 		return refuse("must be UTF-8")
 	}
 	if utf8.RuneCountInString(title) > maxTitle {
-		return refuse("can be no longer than 200 characters")
+		return refuse(fmt.Sprintf("can be no longer than %d characters", maxTitle))
 	}
 	seen := false
 	for _, r := range title {

@@ -1,6 +1,10 @@
 package hitchpost
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // StartRequest asks for a new session.
 type StartRequest struct {
@@ -13,7 +17,11 @@ type StartRequest struct {
 	Check          string
 	RestartCommand string
 	Args           []string
-	Size           Size // of the terminal that asked; the zero value means 80x24
+	Env            []string // NAME=value, over what a session's environment holds anyway; the last of a name counts
+	Size           Size     // of the terminal that asked; the zero value means 80x24
+
+	// IfAbsent starts nothing where an open session has the handle that Title would give: that session is the result.
+	IfAbsent bool
 
 	// Watch is how long to stay with the new process so that an early end is reported; zero returns once it is up.
 	Watch time.Duration
@@ -91,6 +99,19 @@ type Terminal struct {
 	Size      Size
 	TrueColor bool // it is known to show 24-bit colour, or not known not to
 	NoColor   bool // NO_COLOR was set
+}
+
+// CheckDrawing is nil for a terminal that can do more than print, as far as its name tells. The error is a UsageError.
+func (t Terminal) CheckDrawing() error {
+	shown := "the terminal " + strconv.Quote(t.Name)
+	switch {
+	case t.Name == "":
+		shown = "an unnamed terminal"
+	case t.Name != "dumb" && t.Name != "unknown" && !strings.HasPrefix(t.Name, "dumb-"):
+		return nil
+	}
+	return Errorf(UsageError, "%s cannot show this", shown).
+		Hinted("use one that moves its cursor, such as TERM=xterm-256color")
 }
 
 // AttachRequest asks for a view of a live session.

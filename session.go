@@ -1,6 +1,9 @@
 package hitchpost
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Kind is what a session runs.
 type Kind string
@@ -12,8 +15,7 @@ const (
 	Command Kind = "command"
 )
 
-// Session is one terminal workload. The zero time and the empty string stand for "none"; see MarshalJSON for how
-// scripts see it.
+// Session is one terminal workload. The zero time and the empty string stand for "none".
 type Session struct {
 	ID     string // lower-case UUID, version 7
 	Handle string // short name, unique among sessions that are not closed
@@ -60,6 +62,23 @@ type Session struct {
 // Open reports whether the session is still on the list.
 func (s Session) Open() bool { return s.ClosedAt.IsZero() }
 
+// Work is the repository and branch that the session works in, as repo@branch; the repository alone where no branch is
+// known, and empty where the session is in none.
+func (s Session) Work() string {
+	if s.Repo == "" || s.Branch == "" {
+		return s.Repo
+	}
+	return s.Repo + "@" + s.Branch
+}
+
+// Exit is how the session's last process ended, or nil where none has and where nobody saw how.
+func (s Session) Exit() *Exit {
+	if s.ExitCode == nil && s.ExitSignal == "" {
+		return nil
+	}
+	return &Exit{Code: s.ExitCode, Signal: s.ExitSignal, At: s.EndedAt}
+}
+
 // Node is a machine, and an account on it, that runs sessions.
 type Node struct {
 	ID     string // UUID
@@ -99,6 +118,18 @@ type Exit struct {
 
 // Well reports whether the process ended with code 0.
 func (e Exit) Well() bool { return e.Code != nil && *e.Code == 0 }
+
+// String tells people how the process ended: "exit 3", "killed by SIGKILL" or "ended in a way nobody saw".
+func (e Exit) String() string {
+	switch {
+	case e.Code != nil:
+		return "exit " + strconv.Itoa(*e.Code)
+	case e.Signal != "":
+		return "killed by SIG" + e.Signal
+	default:
+		return "ended in a way nobody saw"
+	}
+}
 
 // Status is the exit status that a shell would give: the code, or 128+N for signal N, or 1 when nobody saw the end.
 // signum turns a signal's name into its number.
