@@ -15,6 +15,7 @@ func (s *Store) MigrateWith(ctx context.Context, later ...*migrate.Migration) er
 var (
 	After = after
 	Fault = fault
+	Steps = steps
 )
 
 // EventSpace is the lock under which ids of events are taken.

@@ -65,9 +65,25 @@ func tooNew(ctx context.Context, m *migrate.Migrator) error {
 	if err != nil {
 		return fault("read the version of the database", err)
 	}
-	return hitchpost.Errorf(hitchpost.ConflictError,
-		"the database has schema version %d and this program knows versions up to %d", found, len(m.Migrations)).
-		Hinted("run the hitchpost that made it or a newer one")
+	return newer("the database", found, int32(len(m.Migrations)))
+}
+
+// newer tells that what has a schema that this program does not know.
+func newer(what string, found, known int32) error {
+	return hitchpost.Errorf(hitchpost.ConflictError, "%s has schema version %d and this program knows versions up to %d",
+		what, found, known).Hinted("run the hitchpost that made it or a newer one")
+}
+
+// steps are the embedded migrations, each with the SQL that makes it.
+func steps() ([]*migrate.Migration, error) {
+	m, err := migrate.NewMigrator(context.Background(), nil, versionTable) // without a connection it only reads
+	if err == nil {
+		err = m.LoadMigrations(migrations.FS)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	return m.Migrations, nil
 }
 
 // suits checks what a database must have before anything is made in it.
