@@ -1,6 +1,8 @@
 package menu
 
 import (
+	"strings"
+
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -31,12 +33,12 @@ const (
 // natural is how wide each column would be with room for everything, measured once for each new list.
 type natural widths
 
-func measure(sessions []hitchpost.Session) natural {
-	n := natural{colHandle: 8, colNode: 4, colPlace: 11, colTitle: 5}
+func measure(sessions []hitchpost.Session, home string) natural {
+	n := natural{colHandle: 8, colNode: 4, colPlace: 5, colTitle: 5}
 	for _, s := range sessions {
 		n[colHandle] = max(n[colHandle], width(clean(s.Handle)))
 		n[colNode] = max(n[colNode], width(clean(s.Node)))
-		n[colPlace] = max(n[colPlace], width(clean(place(s))))
+		n[colPlace] = max(n[colPlace], width(clean(place(s, home))))
 		n[colTitle] = max(n[colTitle], width(clean(s.Title)))
 	}
 	n[colHandle] = min(n[colHandle], 28)
@@ -100,4 +102,25 @@ func plan(w int, n natural) widths {
 		}
 	}
 	return p
+}
+
+// place is where a session works, as the list shows it: the repository and branch, else the directory.
+func place(s hitchpost.Session, home string) string {
+	if work := s.Work(); work != "" {
+		return work
+	}
+	return shortPath(s.Cwd, home)
+}
+
+// shortPath is a directory as people call it: from the home on, and its last two elements where it lies deep.
+func shortPath(dir, home string) string {
+	home = strings.TrimRight(home, "/")
+	if rest, ok := strings.CutPrefix(dir, home); ok && home != "" && (rest == "" || rest[0] == '/') {
+		dir = "~" + rest
+	}
+	parts := strings.Split(strings.TrimRight(dir, "/"), "/")
+	if len(parts) <= 3 {
+		return dir
+	}
+	return ellipsis + "/" + strings.Join(parts[len(parts)-2:], "/")
 }

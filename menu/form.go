@@ -190,7 +190,7 @@ func (f *form) completed(c completed) {
 	}
 }
 
-// common is the longest common start of a and b, whole clusters only.
+// common is the longest common start of a and b, whole runes only.
 func common(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

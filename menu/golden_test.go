@@ -22,7 +22,7 @@ func still(t testing.TB, f *fake, size hitchpost.Size, change func(c *Config)) *
 	t.Helper()
 	c := Config{
 		Actor: anna, Service: f, Terminal: hitchpost.Terminal{Name: "xterm-256color", Size: size},
-		Now: func() time.Time { return testNow },
+		Now: func() time.Time { return testNow }, Home: "/home/anna",
 	}
 	if change != nil {
 		change(&c)

@@ -182,7 +182,7 @@ func sit(t testing.TB, f *fake, change func(c *Config)) *seat {
 	t.Helper()
 	c := Config{
 		Actor: anna, Service: f, Terminal: hitchpost.Terminal{Name: "xterm-256color", Size: desk},
-		Environ: []string{"COLORTERM=truecolor", "LANG=C.UTF-8"}, Now: func() time.Time { return testNow },
+		Environ: []string{"COLORTERM=truecolor", "LANG=C.UTF-8"}, Now: func() time.Time { return testNow }, Home: "/home/anna",
 	}
 	if change != nil {
 		change(&c)

@@ -18,7 +18,8 @@ type list struct {
 	id      string // of the selected session
 	top     int    // first visible row
 	natural natural
-	needed  int // how many of all need a person
+	home    string // the account's
+	needed  int    // how many of all need a person
 }
 
 // put takes a new snapshot. A closed session leaves the list.
@@ -31,7 +32,7 @@ func (l *list) put(sessions []hitchpost.Session, now time.Time) {
 	}
 	l.all = order(l.all, now)
 	l.narrow()
-	l.natural = measure(l.all)
+	l.natural = measure(l.all, l.home)
 	l.needed = 0
 	for _, s := range l.all {
 		if needsPerson(s.State) {
@@ -67,7 +68,7 @@ func (l *list) narrow() {
 
 func matches(s hitchpost.Session, words []string) bool {
 	text := strings.ToLower(strings.Join([]string{
-		s.Handle, s.Title, string(s.State), string(s.Kind), s.Node, place(s), s.Project, s.Cwd, s.ID,
+		s.Handle, s.Title, string(s.State), string(s.Kind), s.Node, s.Work(), s.Project, s.Cwd, s.ID,
 	}, "\n"))
 	for _, w := range words {
 		if !strings.Contains(text, w) {

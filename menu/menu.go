@@ -40,6 +40,7 @@ type Config struct {
 	Sizes    <-chan hitchpost.Size // later sizes; may be nil, may be closed
 	Environ  []string              // the client's environment, NAME=value; TERM is taken from Terminal
 
+	Home     string // the account's home directory, that paths are shortened by; may be empty
 	Selected string // id of the session to select first; empty: the one that this key used last
 	Notice   string // one line to show first, such as how the last session ended
 
@@ -117,7 +118,7 @@ func newModel(ctx context.Context, c Config) *model {
 		keys:  newKeys(), theme: newTheme(profileOf(c.Terminal, c.Environ)), size: sized(c.Terminal.Size),
 	}
 	m.watch = c.Service.Watch(m.tasks.ctx)
-	m.list.id = c.Selected
+	m.list.id, m.list.home = c.Selected, c.Home
 	if m.list.id == "" {
 		m.list.id = c.Service.Last(ctx, c.Actor)
 	}

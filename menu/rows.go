@@ -70,7 +70,7 @@ func (m *model) cell(s hitchpost.Session, c column, p widths) string {
 	case colNode:
 		return clean(s.Node)
 	case colPlace:
-		return clean(place(s))
+		return clean(place(s, m.list.home))
 	case colOutput:
 		return age(s.LastOutputAt, m.now)
 	case colAttached:

@@ -245,7 +245,7 @@ func TestEndOfInputAndOfContext(t *testing.T) {
 func TestResize(t *testing.T) {
 	t.Parallel()
 	s := sit(t, newFake(team()...), nil)
-	s.see("REPO@BRANCH")
+	s.see("WHERE")
 	for _, size := range []hitchpost.Size{{Cols: 1, Rows: 1}, {Cols: 20, Rows: 5}, {Cols: 300, Rows: 90}, {}, {Cols: 40, Rows: 20}} {
 		s.glass.mu.Lock()
 		s.glass.vt.Resize(min(max(size.Cols, 1), 1000), min(max(size.Rows, 1), 500))
@@ -253,7 +253,7 @@ func TestResize(t *testing.T) {
 		s.sizes <- size
 	}
 	s.see("? help  q leave")
-	s.notSee("REPO@BRANCH")
+	s.notSee("WHERE")
 }
 
 // TestGoroutinesStayFlat runs a picker to its end many times: what it started is gone when Run returns.

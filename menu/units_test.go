@@ -81,7 +81,7 @@ func TestOrder(t *testing.T) {
 
 func TestPlanFitsAndGrows(t *testing.T) {
 	t.Parallel()
-	n := measure(team())
+	n := measure(team(), "")
 	shown := 0
 	for w := range 300 {
 		p := plan(w, n)

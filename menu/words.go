@@ -79,19 +79,7 @@ const (
 
 // heading is the title of each column.
 func heading(c column) string {
-	return [columnCount]string{"HANDLE", "STATE", "KIND", "NODE", "REPO@BRANCH", "OUTPUT", "ATT", "TITLE"}[c]
-}
-
-// place is where a session works, as the list shows it.
-func place(s hitchpost.Session) string {
-	switch {
-	case s.Repo == "":
-		return wordNone
-	case s.Branch == "":
-		return s.Repo
-	default:
-		return s.Repo + "@" + s.Branch
-	}
+	return [columnCount]string{"HANDLE", "STATE", "KIND", "NODE", "WHERE", "OUTPUT", "ATT", "TITLE"}[c]
 }
 
 func stateWord(s hitchpost.State, short bool) string {
@@ -126,11 +114,8 @@ func plural(n int, one string) string {
 
 // ended is how the last process of a session came to its end.
 func ended(s hitchpost.Session) string {
-	switch {
-	case s.ExitSignal != "":
-		return "signal " + clean(s.ExitSignal)
-	case s.ExitCode != nil:
-		return "exit " + strconv.Itoa(*s.ExitCode)
+	if e := s.Exit(); e != nil {
+		return clean(e.String())
 	}
 	return ""
 }
@@ -138,13 +123,14 @@ func ended(s hitchpost.Session) string {
 // story is the state of a session in a line: state, age, how it ended, why, and how that is known.
 func story(s hitchpost.Session, now time.Time) string {
 	words := stateWord(s.State, false) + " for " + age(s.StateSince, now)
-	if e := ended(s); e != "" && s.State.Ended() {
-		words += ", " + e
+	how, why := ended(s), clean(s.StateReason)
+	if how != "" && s.State.Ended() && !strings.HasPrefix(why, how) {
+		words += ", " + how
 	}
-	if s.StateReason != "" {
-		words += ": " + clean(s.StateReason)
+	if why != "" {
+		words += ": " + why
 	}
-	if s.StateSource != "" {
+	if s.StateSource != "" && (s.StateSource != hitchpost.FromExit || how == "") { // an exit is known from nothing else
 		words += " (" + clean(string(s.StateSource)) + ")"
 	}
 	return words
@@ -179,16 +165,17 @@ func askClose(s hitchpost.Session) string {
 // offer says why an ended session cannot be attached to, and what a restart would give.
 func offer(s hitchpost.Session, mayDrive bool) string {
 	words := clean(s.Handle)
+	how, why := ended(s), clean(s.StateReason)
 	switch {
 	case s.State == hitchpost.Recoverable:
 		words += " has no process: it was lost"
-	case ended(s) != "":
-		words += " has ended: " + ended(s)
+	case how != "" && !strings.HasPrefix(why, how):
+		words += " has ended: " + how
 	default:
 		words += " has ended"
 	}
-	if s.StateReason != "" {
-		words += " (" + clean(s.StateReason) + ")"
+	if why != "" {
+		words += " (" + why + ")"
 	}
 	if !mayDrive {
 		return words + "; an operator can restart it"

@@ -107,7 +107,7 @@ func TestASessionThatEnds(t *testing.T) {
 	}{
 		"with a code": {hitchpost.AttachEnd{Reason: hitchpost.EndExited, Exit: &hitchpost.Exit{Code: &three}}, 3,
 			"session web ended (exit 3)"},
-		"by a signal": {hitchpost.AttachEnd{Reason: hitchpost.EndExited, Exit: &killed}, 137, "session web ended (signal KILL)"},
+		"by a signal": {hitchpost.AttachEnd{Reason: hitchpost.EndExited, Exit: &killed}, 137, "session web ended (killed by SIGKILL)"},
 		"lost":        {hitchpost.AttachEnd{Reason: hitchpost.EndLost}, 1, "web was lost"},
 	} {
 		t.Run(name, func(t *testing.T) {

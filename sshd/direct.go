@@ -12,8 +12,8 @@ import (
 // direct attaches to one session and nothing else: leaving it ends the connection. It returns the exit status: 0 when
 // the person left, the session's own when it ended meanwhile.
 func (s *session) direct(ctx context.Context, req hitchpost.AttachRequest) int {
-	if dumb(s.term) {
-		return s.fail(needsTerminal(s.term))
+	if err := s.terminalNow().CheckDrawing(); err != nil {
+		return s.fail(err)
 	}
 	status, err := s.straight(ctx, req)
 	switch {

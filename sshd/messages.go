@@ -43,34 +43,25 @@ func keyGone() *hitchpost.Error {
 	return hitchpost.Errorf(hitchpost.RevokedError, "this key is no longer known").Hinted("log in with another key")
 }
 
-func needsTerminal(name string) *hitchpost.Error {
-	shown := "an unnamed terminal"
-	if name != "" {
-		shown = "the terminal " + strconv.Quote(name)
-	}
-	return hitchpost.Errorf(hitchpost.UsageError, "%s cannot show this", shown).
-		Hinted("use one that moves its cursor, such as TERM=xterm-256color")
-}
-
 // noSubsystem answers sftp and its like.
 func noSubsystem(name string) string {
 	return "hitchpost: the subsystem " + quoted(name) + " is not offered: use the sshd of this machine for it"
 }
 
 // errorLine is an error as one line for people.
-func errorLine(err error) string { return "hitchpost: " + clean(err.Error()) }
+func errorLine(err error) string { return "hitchpost: " + hitchpost.OneLine(err.Error()) }
 
 // noticeLine is an error as the menu shows it.
-func noticeLine(err error) string { return clean(err.Error()) }
+func noticeLine(err error) string { return hitchpost.OneLine(err.Error()) }
 
 // leftLine tells a person that they left a session that goes on.
 func leftLine(s hitchpost.Session) string {
-	return "hitchpost: detached from " + clean(s.Handle) + ", it goes on"
+	return "hitchpost: detached from " + hitchpost.OneLine(s.Handle) + ", it goes on"
 }
 
 // endLine tells how a session, or the view of it, ended.
 func endLine(end hitchpost.AttachEnd) string {
-	name := clean(end.Session.Handle)
+	name := hitchpost.OneLine(end.Session.Handle)
 	switch end.Reason {
 	case hitchpost.EndDetached:
 		return leftLine(end.Session)
@@ -80,22 +71,22 @@ func endLine(end hitchpost.AttachEnd) string {
 		if end.Message == "" {
 			return "hitchpost: cut off from " + name + ", it goes on: connect again"
 		}
-		return "hitchpost: " + clean(end.Message)
+		return "hitchpost: " + hitchpost.OneLine(end.Message)
 	default:
-		return "hitchpost: session " + name + " ended" + howEnded(end.Exit)
+		return "hitchpost: session " + name + " " + howEnded(end.Exit)
 	}
 }
 
+// howEnded is the end of a sentence that begins with what ended.
 func howEnded(e *hitchpost.Exit) string {
-	switch {
-	case e == nil:
-		return ""
-	case e.Signal != "":
-		return " (signal " + clean(e.Signal) + ")"
-	case e.Code != nil:
-		return fmt.Sprintf(" (exit %d)", *e.Code)
+	if e == nil {
+		return "ended"
 	}
-	return " (nobody saw how)"
+	how := hitchpost.OneLine(e.String())
+	if strings.HasPrefix(how, "ended") {
+		return how
+	}
+	return "ended (" + how + ")"
 }
 
 // cutLine is what a client is told that took no output.
@@ -108,21 +99,4 @@ func quoted(s string) string {
 		s = s[:64]
 	}
 	return strconv.Quote(s)
-}
-
-// clean is s as one line in which nothing can move a cursor: names and messages may hold what others typed.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case r < ' ', r >= 0x7f && r < 0xa0:
-			return '\uFFFD'
-		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c:
-			return -1 // these turn the direction of what follows
-		case r == 0x2028, r == 0x2029:
-			return ' '
-		}
-		return r
-	}, s)
 }

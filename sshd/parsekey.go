@@ -65,7 +65,7 @@ func badKey(message string) *hitchpost.Error {
 
 // cleanComment is a key's comment as it may be shown: it comes from whoever made the key.
 func cleanComment(c string) string {
-	c = strings.Join(strings.Fields(clean(strings.ToValidUTF8(c, ""))), " ")
+	c = strings.Join(strings.Fields(hitchpost.OneLine(strings.ToValidUTF8(c, ""))), " ")
 	c = strings.ReplaceAll(c, "\uFFFD", "")
 	for len(c) > maxComment {
 		_, n := utf8.DecodeLastRuneInString(c)

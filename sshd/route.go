@@ -42,8 +42,8 @@ func (s *session) route() int {
 
 // shell is a terminal without a command: the session that the login name or the client's past means, else the picker.
 func (s *session) shell(ctx context.Context) int {
-	if dumb(s.term) {
-		return s.fail(needsTerminal(s.term))
+	if err := s.terminalNow().CheckDrawing(); err != nil {
+		return s.fail(err)
 	}
 	if id := s.named(s.User()); id != "" {
 		return s.direct(ctx, hitchpost.AttachRequest{Ref: id})

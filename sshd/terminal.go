@@ -36,8 +36,3 @@ func trueColor(term, colorterm string) bool {
 	}
 	return true
 }
-
-// dumb tells whether a terminal of that name cannot show anything but plain text, or does not say what it is.
-func dumb(term string) bool {
-	return term == "" || term == "dumb" || term == "unknown" || strings.HasPrefix(term, "dumb-")
-}

@@ -35,7 +35,7 @@ func (c *call) versionVerb() *cobra.Command {
 			if c.json {
 				return c.document(versionView{c.Version})
 			}
-			return c.print([]byte("hitchpost " + clean(c.Version) + "\n"))
+			return c.print([]byte("hitchpost " + hitchpost.OneLine(c.Version) + "\n"))
 		},
 	}
 	c.jsonFlag(cmd)

@@ -24,16 +24,12 @@ func (c *call) attachVerb() *cobra.Command {
 	return cmd
 }
 
-// needsTerminal refuses what needs a terminal where there is none to draw on.
+// needsTerminal is nil where there is a terminal to draw on.
 func (c *call) needsTerminal(what string) error {
-	switch {
-	case c.Terminal == nil || c.Attach == nil:
+	if c.Terminal == nil || c.Attach == nil {
 		return usage("%s needs a terminal", what).Hinted("ask for one with ssh -t")
-	case c.Terminal.Name == "" || c.Terminal.Name == "dumb":
-		return usage("%s needs a terminal that can move its cursor, and TERM is %q", what, c.Terminal.Name).
-			Hinted("set TERM to what your terminal is, such as xterm-256color")
 	}
-	return nil
+	return c.Terminal.CheckDrawing()
 }
 
 func (c *call) attach(cmd *cobra.Command, r hitchpost.AttachRequest) error {

@@ -90,7 +90,7 @@ func (c *call) started(r hitchpost.StartResult) error {
 		return early(r)
 	}
 	if r.Early != nil && !c.json {
-		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", clean(endedAtOnce(r)))
+		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(endedAtOnce(r)))
 	}
 	return c.session(r.Session, table([][]string{{r.Session.ID, r.Session.Handle}}, 0))
 }
@@ -102,14 +102,7 @@ func early(r hitchpost.StartResult) error {
 }
 
 func endedAtOnce(r hitchpost.StartResult) string {
-	how := "and nobody saw how"
-	switch {
-	case r.Early.Signal != "":
-		how = "by signal " + r.Early.Signal
-	case r.Early.Code != nil:
-		how = fmt.Sprintf("with code %d", *r.Early.Code)
-	}
-	text := fmt.Sprintf("%s ended at once %s", r.Session.Handle, how)
+	text := fmt.Sprintf("%s ended at once: %s", r.Session.Handle, r.Early)
 	var lines []string
 	for _, line := range r.FirstLines {
 		if line = strings.TrimSpace(line); line != "" {

@@ -24,7 +24,7 @@ func (c *call) fail(ctx context.Context, err error) int {
 	if c.json || c.asksForJSON() {
 		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, e.Message, orNull(e.Hint)}})
 	} else {
-		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", clean(strings.ReplaceAll(e.Error(), "\n", "; ")))
+		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(e.Error(), "\n", "; ")))
 	}
 	return e.Kind.ExitStatus()
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -63,22 +64,11 @@ func (c *call) sessionRows(sessions []hitchpost.Session) [][]string {
 	rows[0] = []string{"HANDLE", "STATE", "AGE", "KIND", "NODE", "WHERE", "OUTPUT", "ATTACHED", "TITLE"}
 	for _, s := range sessions {
 		rows = append(rows, []string{
-			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, place(s), c.age(s.LastOutputAt),
+			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, cmp.Or(s.Work(), s.Cwd), c.age(s.LastOutputAt),
 			strconv.Itoa(s.Attached), s.Title,
 		})
 	}
 	return rows
-}
-
-// place is repo@branch, or the directory where that is in no repository.
-func place(s hitchpost.Session) string {
-	switch {
-	case s.Repo == "":
-		return s.Cwd
-	case s.Branch == "":
-		return s.Repo
-	}
-	return s.Repo + "@" + s.Branch
 }
 
 func (c *call) showVerb() *cobra.Command {
@@ -139,7 +129,7 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 		{"attached", strconv.Itoa(s.Attached)},
 		{"args", or(quoted(s.Args))},
 		{"conversation", or(s.ConversationID)},
-		{"exit", or(exitOf(s))},
+		{"outcome", or(outcome(s))},
 		{"restarts", strconv.Itoa(s.Restarts)},
 		{"note", or(s.Note)},
 		{"check", or(s.Check)},
@@ -151,12 +141,10 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 	}, 0)
 }
 
-func exitOf(s hitchpost.Session) string {
-	switch {
-	case s.ExitSignal != "":
-		return "signal " + s.ExitSignal
-	case s.ExitCode != nil:
-		return "code " + strconv.Itoa(*s.ExitCode)
+// outcome is how the last process of s ended, or empty.
+func outcome(s hitchpost.Session) string {
+	if e := s.Exit(); e != nil {
+		return e.String()
 	}
 	return ""
 }

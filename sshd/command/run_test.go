@@ -235,10 +235,10 @@ func TestEarlyEndIsReported(t *testing.T) {
 		status int
 		say    string
 	}{
-		{code(7), []string{"boom\x1b[31m", "", "  more"}, 1, "api ended at once with code 7 (boom\ufffd[31m / more)"},
-		{&hitchpost.Exit{Signal: "SEGV"}, nil, 1, "api ended at once by signal SEGV"},
-		{&hitchpost.Exit{}, nil, 1, "api ended at once and nobody saw how"},
-		{code(0), []string{"done"}, 0, "api ended at once with code 0 (done)"},
+		{code(7), []string{"boom\x1b[31m", "", "  more"}, 1, "api ended at once: exit 7 (boom\ufffd[31m / more)"},
+		{&hitchpost.Exit{Signal: "SEGV"}, nil, 1, "api ended at once: killed by SIGSEGV"},
+		{&hitchpost.Exit{}, nil, 1, "api ended at once: ended in a way nobody saw"},
+		{code(0), []string{"done"}, 0, "api ended at once: exit 0 (done)"},
 	}
 	for _, test := range tests {
 		for _, line := range []string{"new", "restart api"} {

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/hitchpost/hitchpost"
 )
 
 // table lays cells out in columns by the width they take on a terminal. Cells are cleaned. It is for people: LF line
@@ -16,7 +20,7 @@ func table(rows [][]string, limit int) []byte {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			row[i] = clean(cell)
+			row[i] = hitchpost.OneLine(cell)
 			widths[i] = max(widths[i], width(row[i]))
 		}
 	}
@@ -37,6 +41,14 @@ func table(rows [][]string, limit int) []byte {
 		out.WriteString(text + "\n")
 	}
 	return out.Bytes()
+}
+
+// width is the number of cells that text takes.
+func width(text string) int { return displaywidth.String(text) }
+
+// fit cuts text to so many cells.
+func fit(text string, cells int) string {
+	return displaywidth.TruncateString(text, max(cells, 1), "…")
 }
 
 // columns is the limit for tables: the width of the client's terminal, 0 without one.
