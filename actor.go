@@ -1,6 +1,11 @@
 package hitchpost
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Role is what an actor may do.
 type Role string
@@ -52,6 +57,22 @@ func (a Actor) Require(p Permission) error {
 	}
 	return Errorf(DeniedError, "your key has the role %s, which may not do that", a.Role).
 		Hinted("ask an admin for a key with another role")
+}
+
+// maxActor is the longest name of an actor, in characters.
+const maxActor = 64
+
+// CheckActor is nil for a name that an actor may have: letters, digits and . _ - + @, at most 64 of them. The error is
+// of kind UsageError.
+func CheckActor(name string) error {
+	bad := func(r rune) bool {
+		return r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-+@", r)
+	}
+	if name == "" || utf8.RuneCountInString(name) > maxActor || strings.ContainsFunc(name, bad) {
+		return Errorf(UsageError, "the actor's name is empty, too long or has characters that names do not have").For("actor").
+			Hinted("use up to %d letters, digits and . _ - + @", maxActor)
+	}
+	return nil
 }
 
 // Key is a public key that lets an actor in.

@@ -17,6 +17,7 @@ type Key struct {
 	Type        string // such as ssh-ed25519
 	Fingerprint string // SHA256:…
 	Signer      ssh.Signer
+	Made        bool // by this call of Ensure
 }
 
 // names are the files of the keys that are made where they are missing, the preferred first. Clients keep the key of
@@ -34,6 +35,7 @@ func Ensure(dir string) ([]Key, error) {
 	if err := checkDir(dir); err != nil {
 		return nil, err
 	}
+	made := map[string]bool{}
 	for _, name := range names() {
 		path := filepath.Join(dir, name)
 		if _, err := os.Lstat(path); err == nil {
@@ -44,15 +46,17 @@ func Ensure(dir string) ([]Key, error) {
 		if err := create(path); err != nil {
 			return nil, fmt.Errorf("host key %s: %w", path, err)
 		}
+		made[path] = true
 	}
 	keys, err := Load(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range keys {
+	for i, k := range keys {
 		if err := publish(k); err != nil {
 			return nil, fmt.Errorf("host key %s: %w", k.Path, err)
 		}
+		keys[i].Made = made[k.Path]
 	}
 	return keys, nil
 }

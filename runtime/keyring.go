@@ -46,6 +46,19 @@ func (k *keyring) find(fingerprint string, now time.Time) (hitchpost.Key, error)
 	return key, key.Valid(now)
 }
 
+// lastAdmin reports whether a key is the only good one of an admin.
+func (k *keyring) lastAdmin(fingerprint string, now time.Time) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	good := func(key hitchpost.Key) bool { return key.Role == hitchpost.Admin && key.Valid(now) == nil }
+	for f, key := range k.keys {
+		if f != fingerprint && good(key) {
+			return false
+		}
+	}
+	return good(k.keys[fingerprint])
+}
+
 // used notes the session that a key attached to.
 func (k *keyring) used(fingerprint, session string) {
 	k.mu.Lock()

@@ -59,6 +59,9 @@ func (s *Service) AddKey(ctx context.Context, a hitchpost.Actor, k hitchpost.Key
 	if err := a.Require(hitchpost.Administer); err != nil {
 		return hitchpost.Key{}, err
 	}
+	if err := hitchpost.CheckActor(k.Actor); err != nil {
+		return hitchpost.Key{}, err
+	}
 	got, err := s.Store.AddKey(ctx, k, as(a, hitchpost.FromPerson, "key added"))
 	if err != nil {
 		return hitchpost.Key{}, err
@@ -70,6 +73,10 @@ func (s *Service) AddKey(ctx context.Context, a hitchpost.Actor, k hitchpost.Key
 func (s *Service) RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error) {
 	if err := a.Require(hitchpost.Administer); err != nil {
 		return hitchpost.Key{}, err
+	}
+	if s.keys.lastAdmin(fingerprint, time.Now()) {
+		return hitchpost.Key{}, hitchpost.Errorf(hitchpost.ConflictError, "this is the last key of an admin").For("key").
+			Hinted("let another admin in first, or revoke it on the machine itself")
 	}
 	got, err := s.Store.RevokeKey(ctx, fingerprint, as(a, hitchpost.FromPerson, "key revoked"))
 	if err != nil {

@@ -37,6 +37,9 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
+	if err := s.Tmux.Ping(ctx); err != nil {
+		return hitchpost.StartResult{}, err
+	}
 	session, err = s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
 	if err != nil {
 		return hitchpost.StartResult{}, err
@@ -235,12 +238,8 @@ func (s *Service) begin(
 func (s *Service) makeProcess(
 	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, p program, size hitchpost.Size,
 ) (hitchpost.Session, error) {
-	err := s.handOver(ctx, session, p, size)
-	if err != nil {
-		failed, cerr := s.change(ctx, session, store.Transition{
-			Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, err.Error()),
-		})
-		return failed, errors.Join(err, cerr)
+	if err := s.handOver(ctx, session, p, size); err != nil {
+		return s.notMade(ctx, a, session, err)
 	}
 	up, err := s.change(ctx, session, store.Transition{
 		Change: hitchpost.ChangeStarted, By: as(a, hitchpost.FromTmux, "its process is up"),
@@ -253,11 +252,45 @@ func (s *Service) makeProcess(
 	return up, err
 }
 
+// notMade records that a run could not be made. A session that never had a process leaves the list with it: whoever
+// asked for it is told, and may ask again. Should tmux have made it all the same, after a call that took too long, the
+// reconciler finds it and takes it back.
+func (s *Service) notMade(ctx context.Context, a hitchpost.Actor, session hitchpost.Session, why error) (hitchpost.Session, error) {
+	failed, err := s.change(ctx, session, store.Transition{
+		Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, why.Error()),
+	})
+	if err != nil || session.Restarts > 0 {
+		return failed, errors.Join(why, err)
+	}
+	failed, err = s.change(ctx, failed, store.Transition{
+		Change: hitchpost.ChangeClosed, By: as(a, hitchpost.FromReconciler, "never started"),
+	})
+	return failed, errors.Join(why, err, s.folder.remove(session.ID, 0))
+}
+
 // handOver writes the spec of a run and has tmux start the wrapper with it.
 func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p program, size hitchpost.Size) error {
+	spec, err := s.writeSpec(session, p)
+	if err != nil {
+		return hitchpost.Errorf(hitchpost.FailedError, "the files of a session cannot be written: %w", err).
+			Hinted("look whether %s has free space and may be written, then try again", s.DataDir)
+	}
+	record, err := encodeRecord(session)
+	if err != nil {
+		return err
+	}
+	_, err = s.Tmux.Start(ctx, tmux.Start{
+		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
+		Command: append(slices.Clone(s.Wrapper), spec),
+	})
+	return err
+}
+
+// writeSpec writes what the wrapper of a run is to do, and returns where it stands.
+func (s *Service) writeSpec(session hitchpost.Session, p program) (string, error) {
 	k := runKey{session.ID, session.Restarts}
 	if err := os.MkdirAll(s.folder.session(session.ID), 0o700); err != nil {
-		return fmt.Errorf("make session folder: %w", err)
+		return "", err
 	}
 	spec := launch.Spec{
 		Session: k.session, Run: k.run, Argv: append([]string{p.path}, p.argv[1:]...), Argv0: p.argv0,
@@ -266,18 +299,7 @@ func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p pro
 	if spec.Argv0 == "" {
 		spec.Argv0 = p.argv[0]
 	}
-	if err := launch.WriteSpec(s.folder.spec(k), spec); err != nil {
-		return err
-	}
-	record, err := encodeRecord(session)
-	if err != nil {
-		return err
-	}
-	_, err = s.Tmux.Start(ctx, tmux.Start{
-		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
-		Command: append(slices.Clone(s.Wrapper), s.folder.spec(k)),
-	})
-	return err
+	return s.folder.spec(k), launch.WriteSpec(s.folder.spec(k), spec)
 }
 
 // watchEarly stays with a new process for d, and reports its end if it comes that soon.

@@ -67,6 +67,11 @@ func (s *Service) Restart(
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
+	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
+	// has changed yet.
+	if err := s.Tmux.KillRun(ctx, session.ID, session.Restarts); err != nil {
+		return hitchpost.StartResult{}, err
+	}
 	session, err = s.change(ctx, session, store.Transition{
 		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, "restart asked"),
 		Lease: time.Now().Add(startLease),
@@ -76,13 +81,6 @@ func (s *Service) Restart(
 	}
 	if err := s.setAside(session.ID); err != nil {
 		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
-	}
-	// What is left of the old run would be in the new one's place.
-	if err := s.Tmux.Kill(ctx, session.ID); err != nil {
-		failed, cerr := s.change(s.background, session, store.Transition{
-			Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, err.Error()),
-		})
-		return hitchpost.StartResult{Session: failed}, errors.Join(err, cerr)
 	}
 	return s.begin(ctx, a, session, p, r.Size, r.Watch)
 }

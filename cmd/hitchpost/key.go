@@ -71,6 +71,10 @@ func (p *program) key(ctx context.Context, set settings, words []string) error {
 	if wantsHelp(words) {
 		return p.keyVerb(ctx, keys, words)
 	}
+	if _, err := os.Stat(set.DataDir); errors.Is(err, os.ErrNotExist) && set.DatabaseURL == "" && words[0] != "add" {
+		return hitchpost.Errorf(hitchpost.NotFoundError, "there is no data directory %s", set.DataDir).
+			Hinted("give the one that serve uses with --data-dir")
+	}
 	db, err := openDatabase(ctx, set, discard())
 	if err != nil {
 		return err
@@ -120,6 +124,9 @@ func (k keyService) Keys(ctx context.Context, _ hitchpost.Actor) ([]hitchpost.Ke
 }
 
 func (k keyService) AddKey(ctx context.Context, a hitchpost.Actor, key hitchpost.Key) (hitchpost.Key, error) {
+	if err := hitchpost.CheckActor(key.Actor); err != nil {
+		return hitchpost.Key{}, err
+	}
 	return k.store.AddKey(ctx, key, store.By{Actor: a.Name, Source: hitchpost.FromPerson, Reason: "added on the machine"})
 }
 

@@ -55,6 +55,12 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	listener, err := net.Listen("tcp", set.Listen)
+	if err != nil {
+		return hitchpost.Errorf(hitchpost.FailedError, "cannot listen at %s: %w", set.Listen, err).
+			Hinted("stop what uses the port, or give another with --listen")
+	}
+	defer func() { _ = listener.Close() }() // mostly closed already
 	db, err := openDatabase(ctx, set, log)
 	if err != nil {
 		return err
@@ -81,11 +87,6 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 	door, err := newDoor(service, signers, detach, log)
 	if err != nil {
 		return err
-	}
-	listener, err := net.Listen("tcp", set.Listen)
-	if err != nil {
-		return hitchpost.Errorf(hitchpost.FailedError, "cannot listen at %s: %w", set.Listen, err).
-			Hinted("stop what uses the port, or give another with --listen")
 	}
 	return runAll(ctx, db, service, door, listener, log)
 }
@@ -203,6 +204,9 @@ func hostKeys(set settings, log *slog.Logger) ([]ssh.Signer, error) {
 		return nil, err
 	}
 	for _, k := range keys {
+		if k.Made {
+			log.Warn("host key made: clients that knew another one will be warned", "type", k.Type, "file", k.Path)
+		}
 		log.Info("host key", "type", k.Type, "fingerprint", k.Fingerprint)
 	}
 	return hostkeys.Signers(keys), nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,8 +46,7 @@ func storeOptions(getenv func(string) string) []option {
 // serveOptions are all settings of serve, in the order of its help.
 func serveOptions(getenv func(string) string) []option {
 	return append(storeOptions(getenv), []option{
-		{"listen", "HITCHPOST_LISTEN", "127.0.0.1:2222", "address to let people in at",
-			func(s *settings, v string) error { s.Listen = v; return nil }},
+		{"listen", "HITCHPOST_LISTEN", "127.0.0.1:2222", "address to let people in at", setListen},
 		{"replay-lines", "HITCHPOST_REPLAY_LINES", "20000", "lines of history sent at an attach", setReplayLines},
 		{"event-retention", "HITCHPOST_EVENT_RETENTION", "90d", "how long events are kept",
 			duration(func(s *settings) *time.Duration { return &s.EventRetention })},
@@ -107,6 +107,18 @@ func setLogFormat(s *settings, v string) error {
 		return fmt.Errorf("%q is neither text nor json", v)
 	}
 	s.LogFormat = v
+	return nil
+}
+
+func setListen(s *settings, v string) error {
+	_, port, err := net.SplitHostPort(v)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not an address like 127.0.0.1:2222", v)
+	}
+	s.Listen = v
 	return nil
 }
 

@@ -108,8 +108,8 @@ func (s *Server) collect(ctx context.Context, b buffer, out string, called error
 	if err == nil {
 		return text, rest, nil
 	}
-	var r refusal
-	if !errors.As(err, &r) || !r.noTarget() {
+	// tmux stops at the first command that fails. A call that it did not answer it carries out to the end later.
+	if r := refusal(""); errors.As(err, &r) && !r.noTarget() {
 		_, _ = s.call(ctx, false, command{"delete-buffer", "-b", b.name}) // the first error is the one to tell
 	}
 	return nil, rest, err

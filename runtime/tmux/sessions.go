@@ -104,6 +104,12 @@ func (s *Server) Record(ctx context.Context, session string) ([]byte, error) {
 	return record, told("read a record", err)
 }
 
+// Ping is nil when the server answers; it is started where none runs.
+func (s *Server) Ping(ctx context.Context) error {
+	_, err := s.call(ctx, true, command{"display-message", "-p", "here"})
+	return told("talk to it", err)
+}
+
 // Kill ends a session with all its processes (SIGHUP). It is nil when the session is already gone.
 func (s *Server) Kill(ctx context.Context, session string) error {
 	at := target(session)
