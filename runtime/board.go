@@ -17,6 +17,8 @@ import (
 type board struct {
 	mu       sync.Mutex
 	sessions map[string]hitchpost.Session
+	puts     map[string]int // which put an entry is from
+	count    int            // of all puts
 	database hitchpost.Part
 	nodes    []hitchpost.Node
 	changed  chan struct{} // closed and replaced at each change
@@ -25,6 +27,7 @@ type board struct {
 func newBoard(now time.Time) *board {
 	return &board{
 		sessions: map[string]hitchpost.Session{},
+		puts:     map[string]int{},
 		database: hitchpost.Part{OK: true, Since: now},
 		changed:  make(chan struct{}),
 	}
@@ -43,26 +46,47 @@ func (b *board) wake() {
 	b.changed = make(chan struct{})
 }
 
-// replace takes a full reading of the store.
-func (b *board) replace(sessions []hitchpost.Session, nodes []hitchpost.Node) {
+// mark is the moment before a reading of the store, for replace.
+func (b *board) mark() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sessions = make(map[string]hitchpost.Session, len(sessions))
+	return b.count
+}
+
+// replace takes a full reading of the store that began at mark. What was put since is newer than the reading, and of
+// two readings of a session the one with the higher revision is.
+func (b *board) replace(mark int, sessions []hitchpost.Session, nodes []hitchpost.Node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fresh := make(map[string]hitchpost.Session, len(sessions))
 	for _, s := range sessions {
-		b.sessions[s.ID] = s
+		fresh[s.ID] = s
 	}
-	b.nodes = nodes
+	for id, s := range b.sessions {
+		read, ok := fresh[id]
+		if !ok && b.puts[id] > mark || ok && s.Revision > read.Revision {
+			fresh[id] = s
+		}
+	}
+	maps.DeleteFunc(b.puts, func(id string, _ int) bool { _, ok := fresh[id]; return !ok })
+	b.sessions, b.nodes = fresh, nodes
 	b.wake()
 }
 
-// put takes one session as the store now has it; a closed one leaves the board.
+// put takes one session as the store had it a moment ago; a closed one leaves the board. A reading that was overtaken
+// by a newer one changes nothing.
 func (b *board) put(s hitchpost.Session) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.sessions[s.ID].Revision > s.Revision {
+		return
+	}
+	b.count++
 	if s.Open() {
-		b.sessions[s.ID] = s
+		b.sessions[s.ID], b.puts[s.ID] = s, b.count
 	} else {
 		delete(b.sessions, s.ID)
+		delete(b.puts, s.ID)
 	}
 	b.wake()
 }

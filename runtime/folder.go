@@ -33,6 +33,9 @@ func (f folder) record(k runKey) string {
 }
 func (f folder) evidence(id string) string { return filepath.Join(f.session(id), "screen.gz") }
 
+// env holds what a session's environment has beside what every session's has. It may be secret.
+func (f folder) env(id string) string { return filepath.Join(f.session(id), "env.json") }
+
 // before is the evidence of the run before the present one.
 func (f folder) before(id string) string { return filepath.Join(f.session(id), "before.gz") }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -92,4 +93,52 @@ func TestKeysOfActors(t *testing.T) {
 	must(t, add(3, "eva", hitchpost.Admin))
 	_, err = r.RevokeKey(ctx, admin, "SHA256:"+strings.Repeat("1", 43))
 	must(t, err)
+}
+
+func TestEnvironmentSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ctx := context.Background()
+	out := filepath.Join(r.dir, "out")
+	_, err := r.Start(ctx, admin, hitchpost.StartRequest{Args: []string{"cat"}, Env: []string{"1BAD=x"}})
+	kind(t, err, hitchpost.UsageError)
+	res, err := r.Start(ctx, admin, hitchpost.StartRequest{
+		Title: "job", Args: []string{"sh", "-c", `echo "<$GREETING>" >> ` + out + `; read x`}, Env: []string{"GREETING=a 'b' $c"},
+	})
+	must(t, err)
+	wrote := func(want string) {
+		t.Helper()
+		var raw []byte
+		eventually(t, func() bool { raw, _ = os.ReadFile(out); return string(raw) == want }, func() string { return string(raw) })
+	}
+	wrote("<a 'b' $c>\n")
+	_, err = r.Stop(ctx, admin, res.Session.ID, hitchpost.StopRequest{})
+	must(t, err)
+	_, err = r.Restart(ctx, admin, res.Session.ID, hitchpost.RestartRequest{})
+	must(t, err)
+	wrote("<a 'b' $c>\n<a 'b' $c>\n")
+}
+
+func TestStartIfAbsent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ids := make(chan string, 10)
+	var wg sync.WaitGroup
+	for range cap(ids) {
+		wg.Go(func() {
+			res, err := r.Start(context.Background(), admin, hitchpost.StartRequest{Title: "only one", Args: []string{"cat"}, IfAbsent: true})
+			if err != nil {
+				t.Error(err)
+			}
+			ids <- res.Session.ID
+		})
+	}
+	wg.Wait()
+	close(ids)
+	first := <-ids
+	for id := range ids {
+		if id != first {
+			t.Errorf("session %s beside %s", id, first)
+		}
+	}
 }

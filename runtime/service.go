@@ -48,7 +48,8 @@ type Service struct {
 	places  *places
 	kept    evidenceLog
 	disk    disk
-	busy    sync.Map // ids of sessions that a step of the reconciler is at work on
+	absent  sync.Mutex // held by a start that must find its handle free
+	busy    sync.Map   // ids of sessions that a step of the reconciler is at work on
 	started time.Time
 	ready   chan struct{} // closed once the first reconcile pass was tried
 	wake    chan struct{} // asks for a reconcile pass; holds one
@@ -168,6 +169,7 @@ func (s *Service) reread(ctx context.Context) error {
 	if err := s.rereadKeys(ctx); err != nil {
 		return err
 	}
+	mark := s.board.mark()
 	sessions, err := s.Store.Sessions(ctx, hitchpost.ListRequest{})
 	if err != nil {
 		return err
@@ -176,7 +178,7 @@ func (s *Service) reread(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.board.replace(sessions, nodes)
+	s.board.replace(mark, sessions, nodes)
 	return nil
 }
 

@@ -33,9 +33,19 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.program(ctx, session)
+	if err := checkEnv(r.Env); err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	p, err := s.program(ctx, session, r.Env)
 	if err != nil {
 		return hitchpost.StartResult{}, err
+	}
+	if r.IfAbsent {
+		s.absent.Lock()
+		defer s.absent.Unlock()
+		if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok {
+			return hitchpost.StartResult{Session: there}, nil
+		}
 	}
 	if err := s.Tmux.Ping(ctx); err != nil {
 		return hitchpost.StartResult{}, err
@@ -167,16 +177,17 @@ type program struct {
 	argv0 string // what the program sees as its own name, where that is not argv[0]
 	argv  []string
 	env   []string
+	extra []string // the part of env that was asked for
 }
 
 // program finds what a session is to run, with the session's own PATH and directory, and checks that it can.
-func (s *Service) program(ctx context.Context, session hitchpost.Session) (program, error) {
+func (s *Service) program(ctx context.Context, session hitchpost.Session, extra []string) (program, error) {
 	argv := session.Args
 	if session.Restarts > 0 || session.State.Ended() {
 		argv = restartWords(session)
 	}
-	p := program{argv: argv}
-	p.env = launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, session.ID, nil)
+	p := program{argv: argv, extra: extra}
+	p.env = launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, session.ID, extra)
 	if session.Kind == hitchpost.Shell {
 		// A login shell is told that it is one by a dash before its name; login(1).
 		p.argv, p.argv0 = []string{s.Account.Shell}, "-"+filepath.Base(s.Account.Shell)
@@ -291,6 +302,11 @@ func (s *Service) writeSpec(session hitchpost.Session, p program) (string, error
 	k := runKey{session.ID, session.Restarts}
 	if err := os.MkdirAll(s.folder.session(session.ID), 0o700); err != nil {
 		return "", err
+	}
+	if len(p.extra) > 0 {
+		if err := writeEnv(s.folder.env(session.ID), p.extra); err != nil {
+			return "", err
+		}
 	}
 	spec := launch.Spec{
 		Session: k.session, Run: k.run, Argv: append([]string{p.path}, p.argv[1:]...), Argv0: p.argv0,

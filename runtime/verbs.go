@@ -63,7 +63,11 @@ func (s *Service) Restart(
 	if session.Cwd, err = s.directory(ctx, session.Cwd); err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.program(ctx, session)
+	extra, err := readEnv(s.folder.env(session.ID))
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	p, err := s.program(ctx, session, extra)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
