@@ -73,7 +73,7 @@ func reservedWords() []string {
 // at least is seen. The error is a UsageError. An empty title is refused too; where one means "make one", ask before.
 func CheckTitle(title string) error {
 	refuse := func(why string) error {
-		return Errorf(UsageError, "a title %s", why).Hinted("use 1 to %d printable characters on one line", maxTitle)
+		return Errorf(UsageError, "a title %s", why).For("title").Hinted("use 1 to %d printable characters on one line", maxTitle)
 	}
 	if !utf8.ValidString(title) {
 		return refuse("must be UTF-8")

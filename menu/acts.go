@@ -96,6 +96,9 @@ func (m *model) acted(a acted) tea.Cmd {
 	switch {
 	case a.err != nil:
 		m.complain(failure(a.err))
+		if waiting {
+			m.form.point(a.err)
+		}
 		return nil
 	case a.result.Early != nil:
 		m.complain(early(a.result))

@@ -222,6 +222,16 @@ func TestNewSessionThatFails(t *testing.T) {
 	s.hand.press("n<up><ctrl-u>/nowhere<enter>")
 	s.see(`no directory "/nowhere": make it first`)
 	s.see("> directory  /nowhere")
+	for field, focus := range map[string]string{"title": "> title", "kind": "> kind", "cwd": "> directory"} {
+		f.set(func(f *fake) {
+			f.act = func(context.Context, string, string) (hitchpost.StartResult, error) {
+				return hitchpost.StartResult{}, hitchpost.Errorf(hitchpost.UsageError, "the %s is wrong", field).For(field)
+			}
+		})
+		s.hand.press("<enter>")
+		s.see("the " + field + " is wrong")
+		s.see(focus)
+	}
 	f.set(func(f *fake) {
 		f.act = func(context.Context, string, string) (hitchpost.StartResult, error) {
 			return hitchpost.StartResult{

@@ -2,6 +2,7 @@ package menu
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -75,6 +76,18 @@ func (f *form) text() *field {
 		return &f.dir
 	}
 	return nil
+}
+
+// point moves to the field that an error is about, if it is about one.
+func (f *form) point(err error) {
+	var e *hitchpost.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	at, ok := map[string]int{"title": formTitle, "kind": formKind, "command": formWords, "cwd": formDir}[e.Field]
+	if ok && f.shows(at) {
+		f.focus = at
+	}
 }
 
 func (f *form) paste(s string) {

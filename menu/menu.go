@@ -38,7 +38,7 @@ type Config struct {
 
 	Terminal hitchpost.Terminal
 	Sizes    <-chan hitchpost.Size // later sizes; may be nil, may be closed
-	Environ  []string              // the client's environment, NAME=value; TERM is taken from Terminal
+	Environ  []string              // the client's environment, NAME=value; TERM is taken from Terminal. HITCHPOST_PLAIN=1: draw nothing
 
 	Home     string // the account's home directory, that paths are shortened by; may be empty
 	Selected string // id of the session to select first; empty: the one that this key used last
@@ -62,6 +62,9 @@ type Choice struct {
 // or what Read gave, when the input ended before a choice was made, and the cause of ctx when that was cancelled.
 func Run(ctx context.Context, c Config) (Choice, error) {
 	c = c.filled()
+	if wantsPlain(c.Environ) {
+		return runPlain(ctx, c)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	m := newModel(ctx, c)

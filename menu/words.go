@@ -302,6 +302,21 @@ const (
 	wordAttachRead = "attach, read-only"
 )
 
+// What the picker without drawing says.
+const (
+	plainHelp   = "a number or a handle attaches, enter shows the list again, q leaves"
+	plainPrompt = "session: "
+)
+
+func plainUnknown(typed string) string {
+	return "no session " + strconv.Quote(typed) + ": press enter for the list"
+}
+
+func plainEnded(s hitchpost.Session) string {
+	return fmt.Sprintf("%[1]s has no process, it is %[2]s: start one with `restart %[1]s`", clean(s.Handle),
+		stateWord(s.State, false))
+}
+
 // helpLines is the help page: keys, then what the states mean.
 func helpLines(mayDrive bool) [][2]string {
 	attach := "attach"

@@ -37,6 +37,9 @@ func (c *call) newVerb() *cobra.Command {
 				return usage("`new` does not take %q", words[0]).Hinted("put the program and its words behind --")
 			}
 			r.Kind, r.Args = hitchpost.Kind(kind), words
+			if err := checkNew(r); err != nil {
+				return err
+			}
 			if attach {
 				if err := c.needsTerminal("new --attach"); err != nil {
 					return err
@@ -72,8 +75,23 @@ func (c *call) newVerb() *cobra.Command {
 	f.StringVar(&r.Note, "note", "", "handoff `TEXT`, or - to read it from stdin")
 	f.StringVar(&r.Check, "check", "", "command `CMD` that checks the work")
 	f.StringVar(&r.RestartCommand, "restart-command", "", "command `CMD` that a restart runs instead")
+	f.StringArrayVar(&r.Env, "env", nil, "environment variable `K=V`, may be given again")
+	f.BoolVar(&r.IfAbsent, "if-absent", false, "not where an open session has that title's handle: print that one")
 	f.BoolVar(&attach, "attach", false, "attach to it; needs a terminal")
 	return cmd
+}
+
+// checkNew refuses what could not mean anything.
+func checkNew(r hitchpost.StartRequest) error {
+	for _, v := range r.Env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
+			return usage("%q is no environment variable", v).Hinted("give --env NAME=VALUE")
+		}
+	}
+	if r.IfAbsent && r.Title == "" {
+		return usage("--if-absent needs a title to look for").Hinted("give one with --title")
+	}
+	return nil
 }
 
 // size is the size of the client's terminal, the zero value without one.

@@ -36,6 +36,7 @@ type Service interface {
 // Invocation is one command line and what surrounds it. It is not changed and may not be used twice.
 type Invocation struct {
 	Words   []string // the command line, see Split
+	Program string   // what people type before a verb, for help and hints; empty: ssh host
 	Actor   hitchpost.Actor
 	Service Service
 

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hitchpost/hitchpost"
 )
 
-// fail tells the person or script of err, on stderr alone, and returns the exit status that stands for it.
-func (c *call) fail(ctx context.Context, err error) int {
+// fail tells the person or script of the err of a verb, on stderr alone, and returns the exit status that stands for it.
+func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
 	if errors.Is(err, errGone) {
 		return hitchpost.FailedError.ExitStatus()
 	}
@@ -21,12 +23,37 @@ func (c *call) fail(ctx context.Context, err error) int {
 		err = cause
 	}
 	e := failure(err)
+	if how := given(e.Field, verb); how != "" && e.Hint != "" {
+		e = e.Hinted("%s (%s)", e.Hint, how)
+	}
 	if c.json || c.asksForJSON() {
 		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, e.Message, orNull(e.Hint)}})
 	} else {
 		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(e.Error(), "\n", "; ")))
 	}
 	return e.Kind.ExitStatus()
+}
+
+// given is how what an error is about is given on the command line of the verb, or found by another; empty where there
+// is nothing to add.
+func given(field string, verb *cobra.Command) string {
+	switch field {
+	case "cwd", "kind", "title", "signal", "timeout": // each is called like its flag
+		if verb.Flags().Lookup(field) != nil {
+			return "--" + field
+		}
+	case "command":
+		if verb.Name() == "new" {
+			return "behind --"
+		}
+	case "session":
+		return "`ls --all`"
+	case "node":
+		return "`node ls`"
+	case "key":
+		return "`key ls`"
+	}
+	return ""
 }
 
 // failure is err as the one kind of error that people read. A cause that has words for people keeps its own.

@@ -29,7 +29,7 @@ func (c *call) help(cmd *cobra.Command) error {
 	}
 	var out bytes.Buffer
 	use := strings.TrimSpace(path(cmd.Parent()) + " " + cmd.Use)
-	fmt.Fprintf(&out, "ssh host %s\n\n  %s\n", use, cmd.Short)
+	fmt.Fprintf(&out, "%s %s\n\n  %s\n", c.Program, use, cmd.Short)
 	if cmd.Long != "" {
 		fmt.Fprintf(&out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
 	}
@@ -41,7 +41,7 @@ func (c *call) help(cmd *cobra.Command) error {
 	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
 		fmt.Fprintf(&out, "\n%s", flags.FlagUsagesWrapped(78))
 	}
-	fmt.Fprintf(&out, "\nexample: ssh host %s\n", cmd.Example)
+	fmt.Fprintf(&out, "\nexample: %s %s\n", c.Program, cmd.Example)
 	return c.print(out.Bytes())
 }
 

@@ -160,13 +160,13 @@ func TestDocumentsHoldNoControlCharacters(t *testing.T) {
 func TestErrorsAsJSON(t *testing.T) {
 	t.Parallel()
 	f := &fake{sessions: []hitchpost.Session{full()}}
-	elsewhere := "`help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t"
+	elsewhere := "`ssh host help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t"
 	for line, want := range map[string][3]string{
 		"show nope --json":       {"not_found", `no session "nope"`, "ls lists them"},
 		"key revoke nope --json": {"not_found", `no key "nope"`, ""},
-		"ls --nope --json":       {"usage", "unknown flag: --nope", "see `ls --help`"},
+		"ls --nope --json":       {"usage", "unknown flag: --nope", "see `ssh host ls --help`"},
 		"frobnicate --json":      {"usage", `no verb "frobnicate"`, elsewhere},
-		"key nope --json":        {"usage", `no verb "key nope"`, "`help` lists the verbs"},
+		"key nope --json":        {"usage", `no verb "key nope"`, "`ssh host help` lists the verbs"},
 	} {
 		r := client{t: t, service: f}.line(line)
 		var hint any

@@ -56,7 +56,7 @@ func (c *call) keyAddVerb() *cobra.Command {
 	var actor, role string
 	var expires duration
 	cmd := &cobra.Command{
-		Use: "add [KEY|-]", Short: "let a key in: its .pub line, or stdin",
+		Use: "add [KEY|-]", Short: "let a key in, a revoked one again: its .pub line, or stdin",
 		Example: "key add --actor ann --expires 90d - < ann.pub",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			role, err := parseRole(role)
@@ -123,7 +123,7 @@ func (c *call) keyLine(words []string) (string, error) {
 
 func (c *call) keyRevokeVerb() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "revoke FINGERPRINT", Short: "shut a key out, now and for good", Example: "key revoke SHA256:…",
+		Use: "revoke FINGERPRINT", Short: "shut a key out, now and until it is added again", Example: "key revoke SHA256:…",
 		Args: exactly("a FINGERPRINT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			k, err := c.Service.RevokeKey(cmd.Context(), c.Actor, words[0])

@@ -20,24 +20,28 @@ func Run(ctx context.Context, inv Invocation) (exitStatus int) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	words, err := c.verb() //nolint:contextcheck // cobra hands it to the verbs
+	if c.Program == "" {
+		c.Program = "ssh host"
+	}
+	root := c.tree() //nolint:contextcheck // ExecuteContextC below hands it to the verbs
+	words, err := c.verb(root)
+	verb := root
 	if err == nil {
-		root := c.tree() //nolint:contextcheck // ExecuteContext below hands it to the verbs
 		root.SetArgs(words)
-		err = root.ExecuteContext(ctx)
+		verb, err = root.ExecuteContextC(ctx)
 	}
 	if err != nil {
-		return c.fail(ctx, err)
+		return c.fail(ctx, verb, err)
 	}
 	return c.status
 }
 
 // Verbs lists the words that begin a command line, sorted. Any other word is a REF where there is a terminal.
-func Verbs() []string {
-	return []string{
-		"attach", "capture", "close", "help", "history", "key", "ls", "new", "node", "rename", "restart", "show", "status",
-		"stop", "version", "whoami",
-	}
+func Verbs() []string { return verbs((&call{}).tree()) }
+
+func verbs(root *cobra.Command) []string {
+	root.InitDefaultHelpCmd() // cobra adds it only when it executes
+	return each(root.Commands(), (*cobra.Command).Name)
 }
 
 // call is one invocation at work.
@@ -49,7 +53,7 @@ type call struct {
 
 // verb is the command line with a verb in front: it refuses words that no verb can take, and finds what the verb is
 // where none was typed.
-func (c *call) verb() ([]string, error) {
+func (c *call) verb(root *cobra.Command) ([]string, error) {
 	for _, w := range c.Words {
 		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
 			return nil, hitchpost.Errorf(hitchpost.UsageError, "%q is not UTF-8 text", w).Hinted("send it in UTF-8")
@@ -62,14 +66,14 @@ func (c *call) verb() ([]string, error) {
 	switch {
 	case len(words) == 0 || words[0] == "--json":
 		return append([]string{"ls"}, words...), nil
-	case slices.Contains(Verbs(), words[0]):
+	case slices.Contains(verbs(root), words[0]):
 		return words, nil
 	case words[0] == "-h" || words[0] == "--help":
 		return []string{"help"}, nil
 	case c.ref(words):
 		return append([]string{"attach"}, words...), nil
 	}
-	return nil, c.unknown(c.tree(), words[0])
+	return nil, c.unknown(root, words[0])
 }
 
 // ref reports whether the line is a REF on a terminal, with flags at most.
@@ -89,13 +93,14 @@ func (c *call) ref(words []string) bool {
 func (c *call) unknown(parent *cobra.Command, word string) error {
 	err := hitchpost.Errorf(hitchpost.UsageError, "no verb %q", strings.TrimSpace(path(parent)+" "+word))
 	if near := parent.SuggestionsFor(word); word != "" && len(near) > 0 {
-		return err.Hinted("did you mean %q? `help` lists the verbs",
-			strings.TrimSpace(path(parent)+" "+near[0]))
+		return err.Hinted("did you mean %q? `%s help` lists the verbs",
+			strings.TrimSpace(path(parent)+" "+near[0]), c.Program)
 	}
 	if !parent.HasParent() && c.Terminal == nil {
-		return err.Hinted("`help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t")
+		return err.Hinted("`%s help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t",
+			c.Program)
 	}
-	return err.Hinted("`help` lists the verbs")
+	return err.Hinted("`%s help` lists the verbs", c.Program)
 }
 
 // errGone says that the client takes no more output: there is nobody to tell.

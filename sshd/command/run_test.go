@@ -18,7 +18,7 @@ import (
 // wrongLines are lines that nothing may come of, and what is said to them.
 func wrongLines() map[string]string {
 	return map[string]string{
-		"frobnicate":                      "no verb \"frobnicate\": `help` lists the verbs; a session of that name",
+		"frobnicate":                      "no verb \"frobnicate\": `ssh host help` lists the verbs; a session of that name",
 		"lss":                             "no verb \"lss\": did you mean \"ls\"?",
 		"''":                              `no verb ""`,
 		"API":                             `no verb "API"`,
@@ -32,7 +32,7 @@ func wrongLines() map[string]string {
 		"key lss":                         `did you mean "key ls"?`,
 		"key revoke":                      "`key revoke` needs a FINGERPRINT",
 		"ls extra":                        "`ls` does not take \"extra\"",
-		"ls --nope":                       "unknown flag: --nope: see `ls --help`",
+		"ls --nope":                       "unknown flag: --nope: see `ssh host ls --help`",
 		"ls -x":                           "unknown shorthand flag: 'x' in -x",
 		"ls --state LIVE":                 `no state "LIVE": use one of: STARTING, RUNNING`,
 		"ls --state ''":                   `no state ""`,
@@ -44,6 +44,10 @@ func wrongLines() map[string]string {
 		"new htop":                        "`new` does not take \"htop\": put the program and its words behind --",
 		"new htop -- x":                   "`new` does not take \"htop\"",
 		"new --force":                     "unknown flag: --force",
+		"new --env PATH":                  `"PATH" is no environment variable: give --env NAME=VALUE`,
+		"new --env =x":                    `"=x" is no environment variable`,
+		"new --env":                       "flag needs an argument: --env",
+		"new --if-absent":                 "--if-absent needs a title to look for: give one with --title",
 		"restart":                         "`restart` needs a REF or --all",
 		"restart --all api":               "`restart --all` does not take \"api\"",
 		"restart api --state FAILED":      "--state goes with --all",
@@ -160,6 +164,9 @@ func TestRequestsReachTheServiceAsTyped(t *testing.T) {
 			`--restart-command 'a b' -- sh -c 'echo "$x"' '' --json`: hitchpost.StartRequest{
 			Title: "it's #(x)", Kind: hitchpost.Command, Cwd: "/d", Project: "p", Node: "n", Note: "hi", Check: "make test",
 			RestartCommand: "a b", Args: []string{"sh", "-c", `echo "$x"`, "", "--json"}, Watch: time.Second,
+		},
+		"new --if-absent --title a --env A=1 --env 'B=x=y, z' --env C=": hitchpost.StartRequest{
+			Title: "a", Env: []string{"A=1", "B=x=y, z", "C="}, IfAbsent: true, Args: []string{}, Watch: time.Second,
 		},
 		"new -- -- x":                           hitchpost.StartRequest{Args: []string{"--", "x"}, Watch: time.Second},
 		"restart api":                           hitchpost.RestartRequest{Watch: time.Second},

@@ -24,7 +24,7 @@ func (c *call) tree() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		e := usage("%s", strings.ReplaceAll(err.Error(), "\n", " "))
 		e.Cause = err
-		return e.Hinted("see `%s --help`", path(cmd))
+		return e.Hinted("see `%s %s --help`", c.Program, path(cmd))
 	})
 	root.SetHelpCommand(c.helpVerb())
 	root.AddCommand(
