@@ -23,7 +23,7 @@ func newDoor(service *runtime.Service, signers []ssh.Signer, detach sshd.DetachK
 		Entered: service.NoteLogin,
 		Service: attaching{service},
 		Pick: func(ctx context.Context, c menu.Config) (menu.Choice, error) {
-			c.Service = service
+			c.Service, c.Home = service, service.Account.Home
 			return menu.Run(ctx, c)
 		},
 		Command: func(ctx context.Context, inv command.Invocation) int {

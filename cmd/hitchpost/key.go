@@ -99,6 +99,7 @@ func (p *program) keyVerb(ctx context.Context, keys keyService, words []string) 
 	}
 	status := command.Run(ctx, command.Invocation{
 		Words:   append([]string{"key"}, words...),
+		Program: "hitchpost",
 		Actor:   hitchpost.Actor{Name: account.User, Role: hitchpost.Admin},
 		Service: keys, Stdin: p.in, Stdout: p.out, Stderr: p.err, Version: version, ParseKey: sshd.ParseKey,
 	})

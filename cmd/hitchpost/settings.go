@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,27 +141,11 @@ func setImportKeys(s *settings, v string) error {
 
 func duration(field func(*settings) *time.Duration) func(*settings, string) error {
 	return func(s *settings, v string) error {
-		d, err := parseDuration(v)
+		d, err := hitchpost.ParseDuration(v)
 		if err == nil && d <= 0 {
 			err = fmt.Errorf("%q is not more than nothing", v)
 		}
 		*field(s) = d
 		return err
 	}
-}
-
-// parseDuration reads durations like 90s, 10m, 12h and 90d.
-func parseDuration(v string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(v, "d"); ok {
-		n, err := strconv.Atoi(days)
-		if err != nil || n < 0 || n > 36500 {
-			return 0, fmt.Errorf("%q is not a duration like 90s, 10m, 12h or 90d", v)
-		}
-		return time.Duration(n) * 24 * time.Hour, nil
-	}
-	d, err := time.ParseDuration(v)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration like 90s, 10m, 12h or 90d", v)
-	}
-	return d, nil
 }
