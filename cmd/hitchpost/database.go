@@ -17,9 +17,21 @@ type database struct {
 	cluster *local.Cluster // nil where a URL was given
 }
 
-// openDatabase opens the store that the settings name and brings it to this version's schema. Without a URL it starts
-// the private cluster, or joins it where another process has started it.
-func openDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *database, err error) {
+// openDatabase opens the store that the settings name and brings it to this version's schema.
+func openDatabase(ctx context.Context, set settings, log *slog.Logger) (*database, error) {
+	db, err := connectDatabase(ctx, set, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// connectDatabase opens the store that the settings name, of whatever schema it is. Without a URL it starts the private
+// cluster, or joins it where another process has started it.
+func connectDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *database, err error) {
 	if err := makeDataDir(set.DataDir); err != nil {
 		return nil, err
 	}
@@ -39,10 +51,8 @@ func openDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *datab
 		}
 		url = db.cluster.URL()
 	}
-	if db.Store, err = store.Open(ctx, url, log); err != nil {
-		return nil, err
-	}
-	return db, db.Migrate(ctx)
+	db.Store, err = store.Open(ctx, url, log)
+	return db, err
 }
 
 const (

@@ -81,7 +81,7 @@ func (p *program) rootCommand() *cobra.Command {
 		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
 	})
 	root.AddCommand(p.serveCommand(), p.keyCommand(), p.migrateCommand(), p.doctorCommand(), p.versionCommand(),
-		p.connectCommand(), p.serviceCommand(), p.startTmuxCommand())
+		p.connectCommand(), p.serviceCommand(), p.startTmuxCommand(), p.backupCommand(), p.restoreCommand())
 	return root
 }
 

@@ -55,6 +55,9 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := restoreUnfinished(set.DataDir); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", set.Listen)
 	if err != nil {
 		return hitchpost.Errorf(hitchpost.FailedError, "cannot listen at %s: %w", set.Listen, err).
