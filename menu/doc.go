@@ -6,5 +6,8 @@
 // into the session that is attached next. And nothing from a name, title, path, branch or screen reaches the
 // terminal unescaped.
 //
+// A fault in it ends this one picker with an error, as far as its own goroutines go; the renderer's is Bubble Tea's. With
+// HITCHPOST_PLAIN=1 the picker draws nothing: it prints a numbered list and reads a line.
+//
 // The package knows no SSH: sshd imports it. It imports the root package only.
 package menu

@@ -133,12 +133,16 @@ func newModel(ctx context.Context, c Config) *model {
 	return m
 }
 
-// sized is the size to draw for: one that the client did not know is 80x24, and none is larger than a session's.
+// The largest picker. Its renderer keeps half a kilobyte a cell, several times over, whatever is in the cells: a terminal
+// that claims to be as large as it can must not cost more than a large screen does.
+const maxCols, maxRows = 400, 120
+
+// sized is the size to draw for: one that the client did not know is 80x24, and none is larger than the largest.
 func sized(s hitchpost.Size) hitchpost.Size {
 	if s.Cols <= 0 || s.Rows <= 0 {
 		return s.Clamp()
 	}
-	return hitchpost.Size{Cols: min(s.Cols, hitchpost.MaxCols), Rows: min(s.Rows, hitchpost.MaxRows)}
+	return hitchpost.Size{Cols: min(s.Cols, maxCols), Rows: min(s.Rows, maxRows)}
 }
 
 // feedKeys gives each key to the program and waits for what the model made of it, until over is closed. The error is

@@ -58,6 +58,7 @@ type Limits struct {
 	Waiting               int // not yet logged in, the oldest is dropped for a new one; 1024
 	WaitingPerAddress     int // not yet logged in, the oldest is dropped for a new one; 256
 	Channels              int // sessions on one connection; 64
+	Pickers               int // pickers on one connection, each of which takes megabytes; 8
 
 	Forgiven   int           // failed logins of an address without a penalty; 5
 	Penalty    time.Duration // for the first failed login after these, doubled by each further one; 250 ms
@@ -86,6 +87,7 @@ func (l Limits) withDefaults() Limits {
 	count(&l.Waiting, 1024)
 	count(&l.WaitingPerAddress, 256)
 	count(&l.Channels, 64)
+	count(&l.Pickers, 8)
 	count(&l.Forgiven, 5)
 	duration(&l.Penalty, 250*time.Millisecond)
 	duration(&l.MaxPenalty, 5*time.Second)

@@ -38,6 +38,7 @@ type connection struct {
 	front    ssh.Context // holds the SSH connection once the handshake is over
 	identity atomic.Pointer[identity]
 	channels atomic.Int32
+	pickers  atomic.Int32 // open now
 	probing  atomic.Bool
 	sessions group // the channels
 	others   group // all other goroutines

@@ -74,6 +74,8 @@ func (s *session) resume(ctx context.Context) int {
 		return s.ended(ctx)
 	case hitchpost.KindOf(err) == hitchpost.UnavailableError:
 		return s.fail(err)
+	case hitchpost.KindOf(err) == hitchpost.NotFoundError: // the id would tell a person nothing
+		return s.pick(ctx, sessionToResumeGone)
 	}
 	return s.pick(ctx, noticeLine(err))
 }
@@ -82,6 +84,7 @@ func (s *session) resume(ctx context.Context) int {
 // the connection.
 func (s *session) leave(ctx context.Context, end hitchpost.AttachEnd) (int, bool) {
 	s.farewell(TerminalReset + endLine(end))
+	s.tookLeave = end.Reason == hitchpost.EndCut
 	switch end.Reason {
 	case hitchpost.EndDetached:
 		return 0, true

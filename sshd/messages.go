@@ -26,7 +26,8 @@ const (
 	viewerLine      = "press enter for the menu, q to leave"
 	restarting      = "restarting…"
 
-	noSessionToResume = "connected again, but this client was in no session: choose one"
+	noSessionToResume   = "connected again, but this client was in no session: choose one"
+	sessionToResumeGone = "connected again, but the session that this client was in is gone: choose another"
 )
 
 // tooManyKeys is shown to a client that offers key after key, shortly before it is sent away.

@@ -12,11 +12,19 @@ import (
 // pick shows the picker with the notice, and again after each view, until the person leaves. It returns the exit
 // status.
 func (s *session) pick(ctx context.Context, notice string) int {
+	defer s.conn.pickers.Add(-1)
+	if s.conn.pickers.Add(1) > int32(s.conn.srv.cfg.Limits.Pickers) {
+		return s.fail(hitchpost.Errorf(hitchpost.ConflictError, "too many lists are open on this connection").
+			Hinted("close one, or connect again"))
+	}
 	selected := s.conn.srv.cfg.Service.Last(ctx, s.id.actor)
 	for {
 		choice, err := s.choose(ctx, selected, notice)
 		switch {
 		case ctx.Err() != nil:
+			if reason(ctx) != nil {
+				_ = s.out.within(s.conn.srv.cfg.Limits.Farewell, &s.work, []byte(TerminalReset)) // what the menu itself wrote at its end may have been cut off
+			}
 			return s.ended(ctx)
 		case errors.Is(err, io.EOF), err == nil && choice.Attach == "":
 			return 0

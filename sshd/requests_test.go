@@ -10,6 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd"
 )
 
 func TestWindowChangesBeforeTheShellDoNotBlock(t *testing.T) {
@@ -164,6 +165,19 @@ func TestChannelsOfOneConnectionHaveACap(t *testing.T) {
 		}
 		return err == nil
 	})
+}
+
+func TestPickersOfOneConnectionHaveACap(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *sshd.Config) { c.Limits.Pickers = 2 })
+	c := s.client("alice")
+	for range 2 {
+		open(t, c).shell().shows("[menu")
+	}
+	third := open(t, c).shell()
+	if status := third.exit(); status != 4 || !strings.Contains(third.screen.String(), "too many lists") {
+		t.Errorf("status %d, screen %q", status, third.screen)
+	}
 }
 
 func TestSessionsOfOneConnectionAreIndependent(t *testing.T) {

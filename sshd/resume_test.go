@@ -43,7 +43,7 @@ func TestAReconnectingClientWithoutASessionGetsThePicker(t *testing.T) {
 	}{
 		"never attached": {"phone", "this client was in no session", nil},
 		"no id":          {"", "this client was in no session", nil},
-		"session closed": {"old", "no session id-gone", nil},
+		"session closed": {"old", "the session that this client was in is gone", nil},
 		"session ended": {"laptop", "api is STOPPED: restart it",
 			hitchpost.Errorf(hitchpost.ConflictError, "api is STOPPED").Hinted("restart it")},
 	} {

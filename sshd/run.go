@@ -74,7 +74,7 @@ func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
 		return 128 + int(sig.number)
-	case s.ctx.Err() != nil && reason(s.ctx) != nil && status != 0:
+	case s.ctx.Err() != nil && reason(s.ctx) != nil && status != 0 && !s.tookLeave:
 		return s.ended(s.ctx)
 	}
 	return status

@@ -48,8 +48,9 @@ type session struct {
 	env      environment
 	command  string
 
-	signals  signals
-	attaches int // views opened on this terminal so far; belongs to the stage
+	signals   signals
+	attaches  int  // views opened on this terminal so far; belongs to the stage
+	tookLeave bool // the person was told why the server ends the session; belongs to the stage
 
 	ending sync.Once
 	work   group // the stage, the reader, writes that did not end in time

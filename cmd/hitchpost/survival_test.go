@@ -134,8 +134,8 @@ func TestRow05ServiceStopped(t *testing.T) {
 	if code := term.left(); code != 75 {
 		t.Errorf("exit status %d, want 75\n%s", code, term.screen())
 	}
-	if !strings.Contains(term.screen(), "stopping") {
-		t.Errorf("no reason on the screen:\n%s", term.screen())
+	if n := strings.Count(term.screen(), "stopping"); n != 1 {
+		t.Errorf("the reason stands %d times on the screen:\n%s", n, term.screen())
 	}
 	s.up()
 	if got := s.panePid("job"); got != pid {
