@@ -69,7 +69,8 @@ func (f *field) press(k tea.KeyPressMsg, keys fieldKeys) bool {
 		for f.at > 0 && f.text[f.at-1] == " " {
 			f.remove(f.at - 1)
 		}
-		for f.at > 0 && f.text[f.at-1] != " " && f.text[f.at-1] != "/" || f.at > 0 && f.at == len(f.text) && f.text[f.at-1] == "/" {
+		for f.at > 0 && f.text[f.at-1] != " " && f.text[f.at-1] != "/" ||
+			f.at > 0 && f.at == len(f.text) && f.text[f.at-1] == "/" {
 			f.remove(f.at - 1)
 		}
 	case key.Matches(k, keys.toStart):

@@ -96,6 +96,7 @@ type glass struct {
 }
 
 func newGlass(t testing.TB, h *hand, size hitchpost.Size) *glass {
+	t.Helper()
 	g := &glass{vt: vt.NewEmulator(size.Cols, size.Rows)}
 	var answers sync.WaitGroup
 	answers.Go(func() {

@@ -54,7 +54,7 @@ func (m *model) pressAttach() tea.Cmd {
 	case s.State.Live():
 		return m.end(s.ID)
 	case s.State.Ended():
-		m.ask(question{text: offer(s, m.mayDrive()), verbs: offered(s, m.mayDrive())}, s)
+		m.ask(question{text: offer(s, m.mayDrive()), verbs: offered(m.mayDrive())}, s)
 	default:
 		m.complain(notYet(s))
 	}
@@ -62,7 +62,7 @@ func (m *model) pressAttach() tea.Cmd {
 }
 
 // offered is what can be done with a session that has ended.
-func offered(s hitchpost.Session, mayDrive bool) []string {
+func offered(mayDrive bool) []string {
 	if !mayDrive {
 		return nil
 	}

@@ -34,11 +34,11 @@ type Config struct {
 	Service Service
 
 	In  Input
-	Out io.Writer // the terminal: it makes CR LF of LF, as ONLCR of termios does; a blocked Write must return once ctx is cancelled
+	Out io.Writer // makes CR LF of LF, as ONLCR of termios does; a blocked Write must return once ctx is cancelled
 
 	Terminal hitchpost.Terminal
 	Sizes    <-chan hitchpost.Size // later sizes; may be nil, may be closed
-	Environ  []string              // the client's environment, NAME=value; TERM is taken from Terminal. HITCHPOST_PLAIN=1: draw nothing
+	Environ  []string              // the client's, NAME=value; TERM is taken from Terminal. HITCHPOST_PLAIN=1: draw nothing
 
 	Home     string // the account's home directory, that paths are shortened by; may be empty
 	Selected string // id of the session to select first; empty: the one that this key used last

@@ -12,7 +12,7 @@ import (
 // tasks runs everything that may take time, outside of Update. Bubble Tea does not wait for the commands it has
 // started; tasks does, so that nothing of a picker is left when Run returns.
 type tasks struct {
-	ctx        context.Context // ends with the picker
+	ctx        context.Context //nolint:containedctx // ends with the picker
 	cancel     context.CancelFunc
 	background func(func())
 	log        *slog.Logger

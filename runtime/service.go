@@ -55,7 +55,7 @@ type Service struct {
 	wake    chan struct{} // asks for a reconcile pass; holds one
 	work    sync.WaitGroup
 	// background outlives a request whose work must be finished, such as a stop; it ends with Run.
-	background context.Context
+	background context.Context //nolint:containedctx // see above
 	stop       context.CancelCauseFunc
 }
 

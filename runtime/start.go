@@ -74,7 +74,7 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 	}
 	if r.RestartCommand != "" {
 		if words, err := shellquote.Split(r.RestartCommand); err != nil || len(words) == 0 {
-			return hitchpost.Session{}, hitchpost.Errorf(hitchpost.UsageError, "the restart command has an open quote or no words").
+			return hitchpost.Session{}, hitchpost.Errorf(hitchpost.UsageError, "the restart command is empty or has an open quote").
 				For("command").Hinted("quote it as a shell would")
 		}
 	}
@@ -266,7 +266,9 @@ func (s *Service) makeProcess(
 // notMade records that a run could not be made. A session that never had a process leaves the list with it: whoever
 // asked for it is told, and may ask again. Should tmux have made it all the same, after a call that took too long, the
 // reconciler finds it and takes it back.
-func (s *Service) notMade(ctx context.Context, a hitchpost.Actor, session hitchpost.Session, why error) (hitchpost.Session, error) {
+func (s *Service) notMade(
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, why error,
+) (hitchpost.Session, error) {
 	failed, err := s.change(ctx, session, store.Transition{
 		Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, why.Error()),
 	})
@@ -326,7 +328,8 @@ func (s *Service) watchEarly(ctx context.Context, session hitchpost.Session, d t
 	if err != nil {
 		return hitchpost.StartResult{Session: now}, nil // it lives
 	}
-	res := hitchpost.StartResult{Session: now, Early: &hitchpost.Exit{Code: now.ExitCode, Signal: now.ExitSignal, At: now.EndedAt}}
+	exit := hitchpost.Exit{Code: now.ExitCode, Signal: now.ExitSignal, At: now.EndedAt}
+	res := hitchpost.StartResult{Session: now, Early: &exit}
 	if e, err := readEvidence(s.folder.evidence(session.ID)); err == nil && e.Run == now.Restarts {
 		res.FirstLines = firstLines(e.text(hitchpost.CaptureRequest{History: true}), 10)
 	}
@@ -335,7 +338,9 @@ func (s *Service) watchEarly(ctx context.Context, session hitchpost.Session, d t
 
 // await returns the session once its state on the board satisfies ok, or is of another run. It fails with the cause of
 // ctx's end, and with NotFoundError when the session has left the board.
-func (s *Service) await(ctx context.Context, session hitchpost.Session, ok func(hitchpost.Session) bool) (hitchpost.Session, error) {
+func (s *Service) await(
+	ctx context.Context, session hitchpost.Session, ok func(hitchpost.Session) bool,
+) (hitchpost.Session, error) {
 	for {
 		changed := s.board.next()
 		now, open := s.board.get(session.ID)

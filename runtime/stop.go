@@ -165,7 +165,7 @@ func (s *Service) awaitStopped(ctx context.Context, session hitchpost.Session, l
 	case ctx.Err() != nil:
 		return now, context.Cause(ctx)
 	case !s.board.databaseOK():
-		return now, hitchpost.Errorf(hitchpost.UnavailableError, "the end of %s could not be recorded, the database is away", session.Handle).
+		return now, hitchpost.Errorf(hitchpost.UnavailableError, "the database is away, and the end of %s not recorded", session.Handle).
 			Hinted("look at it again in a moment")
 	default:
 		return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).

@@ -173,8 +173,8 @@ func (s *Service) Capture(
 		e, err = readEvidence(s.folder.before(session.ID)) // a restart that failed
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return hitchpost.Captured{}, hitchpost.Errorf(hitchpost.NotFoundError, "nothing was kept of what %s showed", session.Handle).
-			Hinted("a screen is kept once a session has printed something")
+		err := hitchpost.Errorf(hitchpost.NotFoundError, "nothing was kept of what %s showed", session.Handle)
+		return hitchpost.Captured{}, err.Hinted("a screen is kept once a session has printed something")
 	}
 	if err != nil {
 		return hitchpost.Captured{}, fmt.Errorf("capture %s: %w", session.Handle, err)

@@ -27,7 +27,7 @@ type connection struct {
 	log     *slog.Logger
 
 	// ctx ends with the connection. Its cause is a *hitchpost.Error where the server ends it and can say why.
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelCauseFunc
 
 	// These belong to the goroutine of the handshake.

@@ -9,7 +9,7 @@ type DetachKey struct {
 
 // ParseDetachKey reads a key in the notation C-x or ^x, where x is a letter or one of @ \ ] ^ _.
 func ParseDetachKey(text string) (DetachKey, error) {
-	rest := ""
+	var rest string
 	switch {
 	case len(text) == 3 && (text[:2] == "C-" || text[:2] == "c-"):
 		rest = text[2:]

@@ -158,6 +158,7 @@ func newKey(t testing.TB) ssh.Signer {
 
 // limited is a context for a real client.
 func limited(t *testing.T) context.Context {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	return ctx

@@ -67,7 +67,7 @@ func (o *output) until(ctx context.Context, g *group, p []byte) error {
 
 // impatient is an output for a stage that must not hang in a write once its ctx has ended.
 type impatient struct {
-	ctx context.Context // of one stage, which this value does not outlive
+	ctx context.Context //nolint:containedctx // of one stage, which this value does not outlive
 	o   *output
 	g   *group
 }

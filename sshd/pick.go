@@ -23,7 +23,8 @@ func (s *session) pick(ctx context.Context, notice string) int {
 		switch {
 		case ctx.Err() != nil:
 			if reason(ctx) != nil {
-				_ = s.out.within(s.conn.srv.cfg.Limits.Farewell, &s.work, []byte(TerminalReset)) // what the menu itself wrote at its end may have been cut off
+				// What the menu itself wrote at its end may have been cut off.
+				_ = s.out.within(s.conn.srv.cfg.Limits.Farewell, &s.work, []byte(TerminalReset))
 			}
 			return s.ended(ctx)
 		case errors.Is(err, io.EOF), err == nil && choice.Attach == "":

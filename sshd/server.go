@@ -20,7 +20,7 @@ type Server struct {
 	slots     *slots
 	penalties *penalties
 
-	stop     context.Context // its cause is told to everybody
+	stop     context.Context //nolint:containedctx // its cause is told to everybody
 	stopping context.CancelCauseFunc
 
 	mu          sync.Mutex
@@ -92,7 +92,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	} else {
 		err = nil
 	}
-	s.drain(context.Background())
+	if derr := s.drain(context.Background()); err == nil {
+		err = derr
+	}
 	return err
 }
 

@@ -28,7 +28,7 @@ type session struct {
 	log     *slog.Logger
 
 	// ctx ends with the channel. Its cause is a *hitchpost.Error where the server ends it and can say why.
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // see above
 	cancel context.CancelCauseFunc
 	values *sessionContext
 

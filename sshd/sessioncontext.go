@@ -11,7 +11,7 @@ import (
 
 // sessionContext is the session's context as wish middleware wants to see it. Nothing of ours is kept in it.
 type sessionContext struct {
-	context.Context
+	context.Context //nolint:containedctx // this is one
 	sync.Mutex
 	s *session
 

@@ -56,7 +56,6 @@ func (a *attachment) burst(first []byte) error {
 			if m == 0 {
 				return nil
 			}
-			n = 0
 			if n, err = a.view.ReadReady(buf[:]); err != nil {
 				_ = a.write(buf[:n])
 				return err

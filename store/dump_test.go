@@ -210,7 +210,9 @@ func TestRestoreFailsWhole(t *testing.T) {
 			r.Feed = func(load func(string, io.Reader) error) error { return load("pg_authid", strings.NewReader("x\n")) }
 		},
 		"garbage": func(r *store.Restoring) {
-			r.Feed = func(load func(string, io.Reader) error) error { return load("terminal_nodes", strings.NewReader("x\n")) }
+			r.Feed = func(load func(string, io.Reader) error) error {
+				return load("terminal_nodes", strings.NewReader("x\n"))
+			}
 		},
 		"broken chunk": func(r *store.Restoring) {
 			r.Feed = func(load func(string, io.Reader) error) error {

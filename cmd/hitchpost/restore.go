@@ -44,7 +44,8 @@ unless the whole file is sound; a restore that was interrupted is finished by an
 func (p *program) restore(ctx context.Context, set settings, path string, force bool) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return hitchpost.Errorf(hitchpost.NotFoundError, "the backup cannot be read: %w", err).Hinted("name a file that backup wrote")
+		return hitchpost.Errorf(hitchpost.NotFoundError, "the backup cannot be read: %w", err).
+			Hinted("name a file that backup wrote")
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	m, err := readBackup(ctx, f, nil)

@@ -53,7 +53,8 @@ func serveOptions(getenv func(string) string) []option {
 			duration(func(s *settings) *time.Duration { return &s.ReconcileEvery })},
 		{"detach-key", "HITCHPOST_DETACH_KEY", "C-]", "key that leaves a session",
 			func(s *settings, v string) error { s.DetachKey = v; return nil }},
-		{"import-keys", "HITCHPOST_IMPORT_KEYS", "true", "on a first start let the account's own keys in as admin", setImportKeys},
+		{"import-keys", "HITCHPOST_IMPORT_KEYS", "true", "on a first start let the account's own keys in as admin",
+			setImportKeys},
 	}...)
 }
 

@@ -31,12 +31,14 @@ func checkSurvival(ctx context.Context, tmuxPid int) check {
 	mode, err := killMode(ctx, unit)
 	switch {
 	case err != nil:
-		c.State, c.Detail = checkWarn, fmt.Sprintf("the tmux server runs in %s, and systemd does not say how it stops that: %v", unit, err)
+		c.State = checkWarn
+		c.Detail = fmt.Sprintf("the tmux server runs in %s, and systemd does not say how it stops that: %v", unit, err)
 		c.Hint = "make sure that the unit has KillMode=process"
 	case mode == "process" || mode == "none":
 		c.Detail = fmt.Sprintf("the tmux server runs in %s with KillMode=%s: sessions outlive a stop of hitchpost", unit, mode)
 	default:
-		c.State, c.Detail = checkBad, fmt.Sprintf("the tmux server runs in %s with KillMode=%s: a stop would kill every session", unit, mode)
+		c.State = checkBad
+		c.Detail = fmt.Sprintf("the tmux server runs in %s with KillMode=%s: a stop would kill every session", unit, mode)
 		c.Hint = "add KillMode=process to the unit and run: systemctl daemon-reload"
 	}
 	return c

@@ -54,7 +54,7 @@ func TestRow13TmuxFails(t *testing.T) {
 	must(t, writeFile(s.path("mode"), "ok"))
 	wrapper := fmt.Sprintf("#!/bin/sh\nread -r mode < %q\ncase $mode in\nfail) echo 'server broke' >&2; exit 1;;\nhang) exec sleep 1000;;\n"+
 		"half) printf '%%%%begin 1 1 0\\n$1 hp-'; exit 0;;\nesac\nexec %q \"$@\"\n", s.path("mode"), real)
-	must(t, os.WriteFile(s.path("bin/tmux"), []byte(wrapper), 0o700)) //nolint:gosec // it is a program
+	must(t, os.WriteFile(s.path("bin/tmux"), []byte(wrapper), 0o700))
 	s.env[0] = "PATH=" + s.path("bin") + ":" + os.Getenv("PATH")
 	s.up()
 	s.counter("job")

@@ -22,7 +22,7 @@ type server struct {
 
 func startTmux(t *testing.T) server {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "hp") //nolint:usetesting // t.TempDir is too long for a socket on macOS
+	dir, err := os.MkdirTemp("", "hp") // t.TempDir is too long for a socket on macOS
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,6 +90,7 @@ func BenchmarkEcho(b *testing.B) {
 	defer p.Close()
 	buf := make([]byte, 32<<10)
 	echo := func(b *testing.B, read, write func([]byte) (int, error)) {
+		b.Helper()
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			key := []byte{'a' + byte(i%26)}

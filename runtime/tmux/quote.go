@@ -32,7 +32,7 @@ func quote(b *strings.Builder, word string) {
 		return
 	}
 	b.WriteByte('"')
-	for i := 0; i < len(word); i++ {
+	for i := range len(word) {
 		switch c := word[i]; c {
 		case '\n':
 			b.WriteString(`\n`)

@@ -64,8 +64,8 @@ func (c *call) sessionRows(sessions []hitchpost.Session) [][]string {
 	rows[0] = []string{"HANDLE", "STATE", "AGE", "KIND", "NODE", "WHERE", "OUTPUT", "ATTACHED", "TITLE"}
 	for _, s := range sessions {
 		rows = append(rows, []string{
-			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, cmp.Or(s.Work(), s.Cwd), c.age(s.LastOutputAt),
-			strconv.Itoa(s.Attached), s.Title,
+			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, cmp.Or(s.Work(), s.Cwd),
+			c.age(s.LastOutputAt), strconv.Itoa(s.Attached), s.Title,
 		})
 	}
 	return rows
