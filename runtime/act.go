@@ -132,17 +132,10 @@ func (s *Service) awaitDead(ctx context.Context, p tmux.Pane) {
 
 // exitReason tells people how a process ended.
 func exitReason(e hitchpost.Exit, why string) string {
-	text := "ended in a way nobody saw"
-	switch {
-	case e.Code != nil:
-		text = fmt.Sprintf("exit %d", *e.Code)
-	case e.Signal != "":
-		text = "killed by SIG" + e.Signal
+	if why == "" {
+		return e.String()
 	}
-	if why != "" {
-		text += ": " + why
-	}
-	return text
+	return e.String() + ": " + why
 }
 
 // found takes back a session that tmux runs although the store holds it as ended or is a run behind: tmux is the truth.

@@ -22,7 +22,7 @@ func (s *session) pick(ctx context.Context, notice string) int {
 		choice, err := s.choose(ctx, selected, notice)
 		switch {
 		case ctx.Err() != nil:
-			if reason(ctx) != nil {
+			if reason(ctx) != nil && s.env.value("HITCHPOST_PLAIN") != "1" {
 				// What the menu itself wrote at its end may have been cut off.
 				_ = s.out.within(s.conn.srv.cfg.Limits.Farewell, &s.work, []byte(TerminalReset))
 			}

@@ -46,6 +46,10 @@ func given(field string, verb *cobra.Command) string {
 		if verb.Name() == "new" {
 			return "behind --"
 		}
+	case "restart-command":
+		if verb.Name() == "new" {
+			return "--restart-command"
+		}
 	case "session":
 		return "`ls --all`"
 	case "node":
