@@ -148,6 +148,7 @@ func (p *program) importKeys(ctx context.Context, s *store.Store, log *slog.Logg
 	if err != nil {
 		return err
 	}
+	imported := 0
 	for _, path := range ownKeyFiles(account.Home) {
 		for _, line := range keyLines(path, log) {
 			key, err := sshd.ParseKey(line)
@@ -162,8 +163,12 @@ func (p *program) importKeys(ctx context.Context, s *store.Store, log *slog.Logg
 				}
 				return err
 			}
+			imported++
 			log.Info("key imported as admin", "file", path, "fingerprint", key.Fingerprint, "comment", key.Comment)
 		}
+	}
+	if imported == 0 {
+		log.Warn("no key lets anybody in yet: make one with ssh-keygen, then run hitchpost key add", "home", account.Home)
 	}
 	return nil
 }
