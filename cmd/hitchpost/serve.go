@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -206,9 +207,10 @@ func hostKeys(set settings, log *slog.Logger) ([]ssh.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := !slices.ContainsFunc(keys, func(k hostkeys.Key) bool { return !k.Made })
 	for _, k := range keys {
-		if k.Made {
-			log.Warn("host key made: clients that knew another one will be warned", "type", k.Type, "file", k.Path)
+		if k.Made && !first {
+			log.Warn("host key was missing and is made anew: clients that knew the old one will be warned", "file", k.Path)
 		}
 		log.Info("host key", "type", k.Type, "fingerprint", k.Fingerprint)
 	}
