@@ -74,8 +74,8 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 	}
 	if r.RestartCommand != "" {
 		if words, err := shellquote.Split(r.RestartCommand); err != nil || len(words) == 0 {
-			return hitchpost.Session{}, hitchpost.Errorf(hitchpost.UsageError, "the restart command is empty or has an open quote").
-				For("restart-command").Hinted("quote it as a shell would")
+			err := hitchpost.Errorf(hitchpost.UsageError, "the restart command has no words or an open quote")
+			return hitchpost.Session{}, err.For("restart-command").Hinted("quote it as a shell would")
 		}
 	}
 	title := r.Title

@@ -165,8 +165,8 @@ func (s *Service) awaitStopped(ctx context.Context, session hitchpost.Session, l
 	case ctx.Err() != nil:
 		return now, context.Cause(ctx)
 	case !s.board.databaseOK():
-		return now, hitchpost.Errorf(hitchpost.UnavailableError, "the database is away, and the end of %s not recorded", session.Handle).
-			Hinted("look at it again in a moment")
+		away := hitchpost.Errorf(hitchpost.UnavailableError, "the database is away, the end of %s is not recorded", session.Handle)
+		return now, away.Hinted("look at it again in a moment")
 	default:
 		return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).
 			Hinted("a process that waits for a device cannot be killed: look for it with ps on %s", session.Node)

@@ -76,9 +76,14 @@ func (r *sshRun) follow(ctx context.Context) sshEnd {
 			done = nil
 			r.hand(r.c.ender())
 		case <-tick.C:
-			if r.seen.IsZero() && r.c.term.raw() {
+			switch {
+			case !r.seen.IsZero():
+			case r.c.term.raw():
 				r.open()
 				tick.Reset(clockTick)
+			case r.again:
+				// What is typed now is typed blind, and ssh reads it the moment it is through.
+				r.c.term.flush()
 			}
 			now := r.c.now()
 			if !r.seen.IsZero() && asleep(last, now) > deadAfter {

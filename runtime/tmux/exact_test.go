@@ -3,6 +3,7 @@ package tmux
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -97,6 +98,42 @@ func TestAttachIsExact(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The same beside another client of another size, whose screen changes with every attach.
+func TestAttachIsExactBesideAnotherClient(t *testing.T) {
+	t.Parallel()
+	for name, perSecond := range map[string]int{"flood": 0, "steady": 2000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			start(t, s, "flood", sizes[0], printer("short", 0, perSecond)...)
+			waitForHistory(t, s, "flood", 300)
+			desk, err := s.Attach(t.Context(), Attach{Session: "flood", Terminal: terminal(hitchpost.Size{Cols: 100, Rows: 30})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = io.Copy(io.Discard, desk)
+			}()
+			for i := range 12 {
+				size := sizes[i%len(sizes)]
+				if i%2 == 0 {
+					size = hitchpost.Size{Cols: 40, Rows: 20}
+				}
+				rows := cutOf(t, s, Attach{Session: "flood", Terminal: terminal(size), ReplayLines: 1000, Clear: true})
+				if first, last := checkConsecutive(t, "short", rows); last-first < 200 {
+					t.Errorf("%v: only the lines %d to %d", size, first, last)
+				}
+			}
+			if err := desk.Close(); err != nil {
+				t.Error(err)
+			}
+			<-done
+		})
 	}
 }
 
