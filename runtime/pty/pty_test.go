@@ -187,7 +187,7 @@ func TestCloseLosesNoInput(t *testing.T) {
 // A command that ignores the hangup is killed; a second Close is nothing; a Read that waits ends.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	p := run(t, hitchpost.Size{Cols: 80, Rows: 24}, "sh", "-c", "trap '' HUP; echo ready; while :; do sleep 1000; done")
+	p := run(t, hitchpost.Size{Cols: 80, Rows: 24}, "sh", "-c", "trap '' HUP; echo ready; exec sleep 1000")
 	until(t, p, "ready\r\n")
 	ended := make(chan error)
 	go func() {

@@ -51,7 +51,7 @@ func printLines(kind string, count, perSecond int) {
 		}
 	}
 	out.Flush()
-	select {}
+	<-time.After(time.Hour) // without cgo the runtime takes an empty select for a deadlock
 }
 
 // plainLine is the text of line n. It holds no blank, so that the rows of a screen can be put together again.
