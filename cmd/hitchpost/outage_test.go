@@ -92,7 +92,7 @@ func TestRow08PostgreSQLAway(t *testing.T) {
 			if got := s.ssh("ls"); got.code != 75 || got.out != "" {
 				t.Errorf("ls: exit %d, %q, %q", got.code, got.out, got.err)
 			}
-			if took := time.Since(begin); took > waitLimit/2 { // 5 s on a calm machine
+			if took := time.Since(begin); took > 15*time.Second { // 5 s on a calm machine
 				t.Errorf("ls took %v", took)
 			}
 			list := s.open(100, 24)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -173,8 +174,15 @@ func TestDeadPanes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p = range panes {
-				if p.Session == id && p.Dead && (p.DeadCode != nil || p.DeadSignal != "") {
+				if p.Session != id || !p.Dead {
+					continue
+				}
+				if p.DeadCode != nil || p.DeadSignal != "" {
 					return true
+				}
+				// A helper of some builds of tmux takes away the signal that tells of the end; any further one mends it.
+				if pid, err := s.Pid(t.Context()); err == nil {
+					_ = syscall.Kill(pid, syscall.SIGCHLD)
 				}
 			}
 			return false
