@@ -15,7 +15,9 @@ FUZZTIME ?= 20s
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # The version is stamped above, so go need not ask git, which refuses a checkout owned by another user.
 BUILD := go build -buildvcs=false -ldflags '-X main.version=$(VERSION)'
-GOTEST := go run ./.ci/gotest -count=1
+# Packages run one after the other: the tests of each run beside each other already and bring up servers of their own, and
+# a machine that is too busy makes their limits too short.
+GOTEST := go run ./.ci/gotest -count=1 -p 1
 LINTER := go tool -modfile=.ci/tools/go.mod golangci-lint
 SCRIPTS := .ci/install .ci/run .ci/fuzz
 RUN_NEEDS := tmux postgres ssh
