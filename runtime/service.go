@@ -36,7 +36,7 @@ type Account struct {
 }
 
 // Service does what people and scripts ask of sessions, and keeps the store true while Run runs. Its methods may be
-// called from any goroutine. Every method that takes an actor checks the actor's role first; errors are of the kinds
+// called from any goroutine. Every method that does or shows something for an actor checks the role first; errors are of the kinds
 // of package hitchpost.
 type Service struct {
 	Config

@@ -84,9 +84,17 @@ func (s *Server) connect(ctx context.Context, start bool) (*control, error) {
 		if last = err; ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err := s.mend(ctx, err); err != nil {
+		err = s.mend(ctx, err)
+		if r := refusal(""); errors.As(err, &r) && r.noTarget() {
+			// The lobby ended again while it was made. That is not the absence of whatever session a caller asks for.
+			last, err = errLost, pause(ctx, 10*time.Millisecond)
+		}
+		if err != nil {
 			return nil, err
 		}
+	}
+	if r := refusal(""); errors.As(last, &r) && r.noTarget() {
+		last = errLost
 	}
 	return nil, last
 }

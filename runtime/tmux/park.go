@@ -84,21 +84,39 @@ func (p *park) enter(ctx context.Context, k class, size hitchpost.Size) (*parked
 		return nil, ctx.Err()
 	}
 	defer func() { <-p.doors }()
-	c, err := p.s.enter(ctx, k, size)
-	if !errors.Is(err, errEnded) {
-		return c, err
+	for try := range enterTries {
+		c, err := p.s.enter(ctx, k, size)
+		if !errors.Is(err, errEnded) {
+			return c, err
+		}
+		if err := p.mend(ctx); err != nil {
+			return nil, err
+		}
+		if err := pause(ctx, time.Duration(try)*10*time.Millisecond); err != nil {
+			return nil, err
+		}
 	}
+	return p.s.enter(ctx, k, size)
+}
+
+// enterTries is how often what keeps a client out of the lobby is mended before that is an error.
+const enterTries = 4
+
+// mend does what can be done about a client that ended before it was in the lobby.
+func (p *park) mend(ctx context.Context) error {
 	// The connection may be older than what is wrong with the socket: look at that, and have it put back.
 	switch found, lerr := p.s.look(ctx); {
 	case lerr != nil:
-		return nil, lerr
+		return lerr
 	case !found:
-		return nil, ErrNoServer
+		return ErrNoServer
 	}
 	if err := p.s.identify(ctx); mismatched(err) {
 		p.s.useRunning() // the binary was replaced; if that is no help, the next try says so
 	}
-	return p.s.enter(ctx, k, size)
+	// The control client waits in the lobby too: where that has ended, so has it, and its return makes another lobby.
+	_, err := p.s.connected(ctx, false)
+	return err
 }
 
 func (p *park) nudge() {

@@ -141,16 +141,23 @@ func (s *Server) Close() error {
 }
 
 // call carries out commands in one turn of the server. start says whether a server may be started for it. Where the
-// connection is lost in between, it is made again once; what was sent may then be done twice.
+// connection is lost in between, it is made again a few times; what was sent may then be done twice.
 func (s *Server) call(ctx context.Context, start bool, cmds ...command) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	out, err := s.once(ctx, start, cmds...)
-	if err == errLost { //nolint:errorlint // a lost connection that could not be made again is wrapped
-		return s.once(ctx, start, cmds...)
+	for try := 1; ; try++ {
+		out, err := s.once(ctx, start, cmds...)
+		if err != errLost || try == callTries { //nolint:errorlint // a connection that could not be made is wrapped
+			return out, err
+		}
+		if err := pause(ctx, time.Duration(try)*10*time.Millisecond); err != nil {
+			return "", err
+		}
 	}
-	return out, err
 }
+
+// callTries is how often a call is tried while its connection is lost under it, as when somebody ends the lobby.
+const callTries = 4
 
 // once is call without the second try, for what must not be done twice.
 func (s *Server) once(ctx context.Context, start bool, cmds ...command) (string, error) {
