@@ -1,0 +1,172 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime"
+	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+	"github.com/hitchpost/hitchpost/store"
+	"github.com/hitchpost/hitchpost/store/storetest"
+)
+
+// wrapperVerb makes this test binary the wrapper that tmux starts.
+const wrapperVerb = "run-session"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == wrapperVerb {
+		os.Exit(launch.Run(os.Args[2]))
+	}
+	os.Exit(storetest.Main(m))
+}
+
+const waitLimit = 30 * time.Second
+
+// rig is a service with a database, a tmux server and a data directory of its own.
+type rig struct {
+	*runtime.Service
+	t     *testing.T
+	dir   string
+	url   string
+	store *store.Store
+	tmux  *tmux.Server
+	node  hitchpost.Node
+	stop  func()
+}
+
+var admin = hitchpost.Actor{Name: "ada", Role: hitchpost.Admin, Fingerprint: "SHA256:ada"}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	url := storetest.URL(t)
+	dir, err := os.MkdirTemp("", "hp-")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	r := &rig{t: t, dir: dir, url: url}
+	r.up()
+	t.Cleanup(func() {
+		r.down()
+		r.killTmux()
+	})
+	return r
+}
+
+// up starts the service on what is there.
+func (r *rig) up() {
+	r.t.Helper()
+	ctx := context.Background()
+	log := slog.New(slog.NewTextHandler(logTo{r.t}, nil))
+	var err error
+	r.store, err = store.Open(ctx, r.url, log)
+	must(r.t, err)
+	r.tmux, err = tmux.Open(ctx, tmux.Config{Dir: filepath.Join(r.dir, "tmux"), Log: log})
+	must(r.t, err)
+	if r.node.ID == "" {
+		r.node, err = r.store.Node(ctx, uuid.NewString(), "here")
+		must(r.t, err)
+	}
+	self, err := os.Executable()
+	must(r.t, err)
+	r.Service, err = runtime.New(ctx, runtime.Config{
+		Store: r.store, Tmux: r.tmux, Node: r.node, DataDir: r.dir, Wrapper: []string{self, wrapperVerb},
+		Account: runtime.Account{User: "root", Home: r.dir, Shell: "/bin/sh", Getenv: os.Getenv},
+		Log:     log, ReconcileEvery: time.Second, EventRetention: time.Hour, ReplayLines: 1000,
+	})
+	must(r.t, err)
+	running, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- r.Run(running) }()
+	<-r.Ready()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.t.Errorf("run: %v", err)
+		}
+		if err := r.tmux.Close(); err != nil {
+			r.t.Errorf("close tmux: %v", err)
+		}
+		r.store.Close()
+	})
+}
+
+func (r *rig) down() { r.stop() }
+
+// killTmux ends the tmux server as a crash does.
+func (r *rig) killTmux() {
+	out, err := exec.Command("tmux", "-S", filepath.Join(r.dir, "tmux", "tmux.sock"), "display-message", "-p", "#{pid}").Output()
+	if err != nil {
+		return
+	}
+	if out, err := exec.Command("kill", "-KILL", strings.TrimSpace(string(out))).CombinedOutput(); err != nil {
+		r.t.Errorf("kill: %v %s", err, out)
+	}
+}
+
+func (r *rig) start(title string, args ...string) hitchpost.Session {
+	r.t.Helper()
+	res, err := r.Start(context.Background(), admin, hitchpost.StartRequest{Title: title, Args: args})
+	must(r.t, err)
+	return res.Session
+}
+
+// becomes waits until the session is in the state, on the board as in the store.
+func (r *rig) becomes(id string, want hitchpost.State) hitchpost.Session {
+	r.t.Helper()
+	var got hitchpost.Session
+	eventually(r.t, func() bool {
+		var err error
+		got, err = r.Show(context.Background(), admin, id)
+		return err == nil && got.State == want
+	}, func() string { return fmt.Sprintf("want %s, got %+v", want, got) })
+	return got
+}
+
+func eventually(t *testing.T, ok func() bool, show func() string) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.Now().Add(waitLimit); !ok(); <-tick.C {
+		if time.Now().After(limit) {
+			t.Fatal("waited in vain: " + show())
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// logTo writes the service's log to the test's.
+type logTo struct{ t *testing.T }
+
+func (l logTo) Write(p []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+func kind(t *testing.T, err error, want hitchpost.ErrorKind) {
+	t.Helper()
+	if got := hitchpost.KindOf(err); got != want {
+		t.Errorf("error %v of kind %q, want %q", err, got, want)
+	}
+}
+
+func (r *rig) captured(a hitchpost.Actor, ref string, req hitchpost.CaptureRequest) ([]byte, error) {
+	c, err := r.Capture(context.Background(), a, ref, req)
+	return c.Text, err
+}
