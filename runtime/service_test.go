@@ -134,6 +134,14 @@ func TestTwoRestartsGiveOneProcess(t *testing.T) {
 	r := newRig(t)
 	starts := filepath.Join(r.dir, "starts")
 	s := r.start("job", "sh", "-c", "echo start >> "+starts+"; read x")
+	started := func(n int) {
+		t.Helper()
+		eventually(t, func() bool {
+			raw, _ := os.ReadFile(starts)
+			return strings.Count(string(raw), "start") >= n
+		}, func() string { return "the process does not come up" })
+	}
+	started(1)
 	_, err := r.Stop(context.Background(), admin, s.ID, hitchpost.StopRequest{})
 	must(t, err)
 	const n = 8
@@ -158,10 +166,7 @@ func TestTwoRestartsGiveOneProcess(t *testing.T) {
 	if done != 1 {
 		t.Errorf("%d restarts succeeded, want 1", done)
 	}
-	eventually(t, func() bool {
-		raw, _ := os.ReadFile(starts)
-		return strings.Count(string(raw), "start") >= 2
-	}, func() string { return "the process does not come up" })
+	started(2)
 	raw, err := os.ReadFile(starts)
 	must(t, err)
 	if got := strings.Count(string(raw), "start"); got != 2 {
