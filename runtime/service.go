@@ -36,8 +36,8 @@ type Account struct {
 }
 
 // Service does what people and scripts ask of sessions, and keeps the store true while Run runs. Its methods may be
-// called from any goroutine. Every method that does or shows something for an actor checks the role first; errors are of the kinds
-// of package hitchpost.
+// called from any goroutine. Every method that does or shows something for an actor checks the role first; errors are
+// of the kinds of package hitchpost.
 type Service struct {
 	Config
 	folder  folder
