@@ -136,9 +136,8 @@ func TestFailedLoginsGetSlowerAndGoodOnesDoNot(t *testing.T) {
 		return time.Since(begin)
 	}
 	until(t, "failures to cost time", func() bool { return fail() >= penalty })
-	if took := fail(); took < 2*penalty {
-		t.Errorf("the next one took %v, no longer", took)
-	}
+	// The server counts a failure a moment after the client knows of it, so the one right behind may cost the same.
+	until(t, "failures to cost more", func() bool { return fail() >= 2*penalty })
 	begin := time.Now()
 	s.client("alice")
 	if took := time.Since(begin); took >= penalty {
