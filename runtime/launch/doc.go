@@ -13,5 +13,6 @@
 // The other half is for the service: a fresh environment (Environment), the check before a start (Program), and the
 // end of a program through its wrapper (Signal, Kill).
 //
-// It imports the root package only and does nothing at init; package runtime and cmd/hitchpost import it.
+// It imports the root package and runtime/durable and does nothing at init; package runtime, runtime/task and
+// cmd/hitchpost import it.
 package launch

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // Record is what became of one run of a session's program.
@@ -65,7 +66,7 @@ func (r Record) encode() ([]byte, error) {
 // ReadRecord reads the record at path. The error is os.ErrNotExist while the run has not ended, or when its wrapper was
 // killed; a torn or foreign file is another error. It reads that one file and no temporary one beside it.
 func ReadRecord(path string) (Record, error) {
-	data, err := bounded(path, reserved)
+	data, err := durable.Read(path, durable.Reserved)
 	if err != nil {
 		return Record{}, fmt.Errorf("read exit record: %w", err)
 	}

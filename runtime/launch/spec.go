@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
+
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // Spec is what a wrapper is asked to run.
@@ -25,46 +26,22 @@ const specLimit = 16 << 20
 
 // specFile is a Spec on disk.
 type specFile struct {
-	Version int    `json:"version"`
-	Session string `json:"session"`
-	Run     int    `json:"run"`
-	Argv    []text `json:"argv"`
-	Argv0   text   `json:"argv0"`
-	Env     []text `json:"env"`
-	Dir     text   `json:"dir"`
-	Record  text   `json:"record"`
-}
-
-// text is a string of any bytes: words and paths are not always UTF-8, and JSON strings are.
-type text string
-
-func (t text) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(t)) {
-		return json.Marshal(string(t))
-	}
-	return json.Marshal(struct {
-		Base64 []byte `json:"base64"`
-	}{[]byte(t)})
-}
-
-func (t *text) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '{' {
-		var v struct {
-			Base64 []byte `json:"base64"`
-		}
-		err := json.Unmarshal(data, &v)
-		*t = text(v.Base64)
-		return err
-	}
-	return json.Unmarshal(data, (*string)(t))
+	Version int            `json:"version"`
+	Session string         `json:"session"`
+	Run     int            `json:"run"`
+	Argv    []durable.Text `json:"argv"`
+	Argv0   durable.Text   `json:"argv0"`
+	Env     []durable.Text `json:"env"`
+	Dir     durable.Text   `json:"dir"`
+	Record  durable.Text   `json:"record"`
 }
 
 // WriteSpec puts s at path with mode 0600, atomically. It opens a new run: what an earlier run left at s.Record is
 // removed first, so that it is never taken for the end of this one (a restored database may count runs anew).
 func WriteSpec(path string, s Spec) error {
 	data, err := json.Marshal(specFile{
-		Version: 1, Session: s.Session, Run: s.Run, Argv: texts(s.Argv), Argv0: text(s.Argv0), Env: texts(s.Env),
-		Dir: text(s.Dir), Record: text(s.Record),
+		Version: 1, Session: s.Session, Run: s.Run, Argv: durable.Texts(s.Argv), Argv0: durable.Text(s.Argv0), Env: durable.Texts(s.Env),
+		Dir: durable.Text(s.Dir), Record: durable.Text(s.Record),
 	})
 	if err != nil {
 		return fmt.Errorf("write spec: %w", err)
@@ -77,14 +54,17 @@ func WriteSpec(path string, s Spec) error {
 			return fmt.Errorf("write spec: %w", err)
 		}
 	}
-	if err := replace(path, data); err != nil {
+	if err := durable.Replace(path, data); err != nil {
 		return fmt.Errorf("write spec: %w", err)
 	}
 	return nil
 }
 
+// openName is the file that holds a run's place on disk between its start and its end.
+func openName(record string) string { return record + ".open" }
+
 func readSpec(path string) (Spec, error) {
-	data, err := bounded(path, specLimit)
+	data, err := durable.Read(path, specLimit)
 	if err != nil {
 		return Spec{}, err
 	}
@@ -93,27 +73,11 @@ func readSpec(path string) (Spec, error) {
 		return Spec{}, fmt.Errorf("%s: %w", path, err)
 	}
 	s := Spec{
-		Session: f.Session, Run: f.Run, Argv: words(f.Argv), Argv0: string(f.Argv0), Env: words(f.Env),
+		Session: f.Session, Run: f.Run, Argv: durable.Words(f.Argv), Argv0: string(f.Argv0), Env: durable.Words(f.Env),
 		Dir: string(f.Dir), Record: string(f.Record),
 	}
 	if f.Version != 1 || len(s.Argv) == 0 || !filepath.IsAbs(s.Dir) || !filepath.IsAbs(s.Record) {
 		return Spec{}, fmt.Errorf("%s is not the description of a run", path)
 	}
 	return s, nil
-}
-
-func texts(words []string) []text {
-	out := make([]text, len(words))
-	for i, w := range words {
-		out[i] = text(w)
-	}
-	return out
-}
-
-func words(texts []text) []string {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = string(t)
-	}
-	return out
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // Exit statuses of a wrapper whose program never ran; the meanings are those of env(1) and the shells.
@@ -133,6 +134,14 @@ func resume(pid int, by syscall.Signal) {
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 }
 
+// reserve takes the space for a record. It fails with fs.ErrExist where the run has been started before.
+func reserve(record string) (*os.File, error) {
+	if _, err := os.Lstat(record); err == nil {
+		return nil, fmt.Errorf("%s: %w", record, os.ErrExist)
+	}
+	return durable.Reserve(openName(record))
+}
+
 // keep writes the record: into the place held for it, or elsewhere where there was none.
 func keep(r Record, path string, place *os.File) error {
 	data, err := r.encode()
@@ -140,11 +149,11 @@ func keep(r Record, path string, place *os.File) error {
 		return err
 	}
 	if place != nil {
-		if err := finish(place, data, path); err == nil {
+		if err := durable.Finish(place, data, path); err == nil {
 			return nil
 		}
 	}
-	return replace(path, data)
+	return durable.Replace(path, data)
 }
 
 // catcher holds the wrapper's signals. They are caught and not ignored: execve(2) gives caught signals their default
