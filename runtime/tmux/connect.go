@@ -143,7 +143,10 @@ func (s *Server) identify(ctx context.Context) error {
 	if s.pidFile() == id.pid {
 		return nil
 	}
-	return replace(s.program.layout.pidFile(), fmt.Sprintln(id.pid))
+	if err := replace(s.program.layout.pidFile(), fmt.Sprintln(id.pid)); err != nil {
+		s.log.Warn("the process of tmux is not written down", "err", err) // it serves; only a lost socket needs the file
+	}
+	return nil
 }
 
 // apply sends each line of the settings, as a server that was taken up may have been started with older ones.

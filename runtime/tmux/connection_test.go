@@ -2,9 +2,11 @@ package tmux
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,6 +260,42 @@ func TestNoRoomForABuffer(t *testing.T) {
 	_, err := s.Attach(t.Context(), Attach{Session: "full", Terminal: terminal(sizes[0]), ReplayLines: -1})
 	if hitchpost.KindOf(err) != hitchpost.UnavailableError || errors.Is(err, ErrNoSession) {
 		t.Errorf("Attach: %v", err)
+	}
+	if got := raw(t, s, "list-buffers"); got != "" {
+		t.Errorf("buffers are left: %s", got)
+	}
+}
+
+// Where the disk has no room for buffers they come through a client, the same bytes.
+func TestBuffersWithoutADisk(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	start(t, s, "dry", sizes[0], sh(`printf 'caf\303\251 \033[31mred\033[m tab\there\\n\n'; seq 1 3000; exec cat`)...)
+	waitFor(t, s, "dry", "3000")
+	whole := Capture{History: true, ANSI: true}
+	want, err := s.Capture(t.Context(), "dry", whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.bufferRoom = math.MaxUint64 // no disk has as much
+	got, err := s.Capture(t.Context(), "dry", whole)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))
+	}
+	tails, err := s.Tails(t.Context(), []string{"dry"}, 50000)
+	if err != nil || !bytes.Contains(want, tails["dry"].Screen) || len(tails["dry"].All) != len(want) {
+		t.Errorf("%v: %d bytes, want %d", err, len(tails["dry"].All), len(want))
+	}
+	if _, err := s.Tails(t.Context(), []string{"dry", "absent"}, 50000); !errors.Is(err, ErrNoSession) {
+		t.Errorf("one that is gone: %v", err)
+	}
+	v, err := s.Attach(t.Context(), Attach{Session: "dry", Terminal: terminal(sizes[0]), ReplayLines: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if !bytes.Contains(v.replay, []byte("\r\n2000\r\n")) {
+		t.Errorf("a replay of %d bytes", len(v.replay))
 	}
 	if got := raw(t, s, "list-buffers"); got != "" {
 		t.Errorf("buffers are left: %s", got)

@@ -123,8 +123,12 @@ func private(dir string) error {
 	return nil
 }
 
-// replace writes a file of mode 0600 so that a reader sees the old or the new text, never a part.
+// replace writes a file of mode 0600 so that a reader sees the old or the new text, never a part. Where it holds the
+// text already nothing is written: a full disk is then no hindrance.
 func replace(path, text string) error {
+	if old, err := os.ReadFile(path); err == nil && string(old) == text {
+		return nil
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-")
 	if err != nil {
 		return err

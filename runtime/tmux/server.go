@@ -32,6 +32,7 @@ type Server struct {
 
 	bufferStem string
 	buffers    atomic.Int64
+	bufferRoom uint64 // see the constant
 
 	events chan struct{}
 	gone   chan struct{} // one wake-up for the keeper: the connection was lost
@@ -71,6 +72,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		client:     version,
 		link:       make(chan struct{}, 1),
 		bufferStem: fmt.Sprintf("hitchpost-%d-%x-", os.Getpid(), time.Now().UnixNano()),
+		bufferRoom: bufferRoom,
 		events:     make(chan struct{}, 1),
 		gone:       make(chan struct{}, 1),
 	}
