@@ -13,6 +13,8 @@ type keyring struct {
 	mu   sync.RWMutex
 	keys map[string]hitchpost.Key // by fingerprint
 	news chan struct{}            // holds one: the keys may have changed
+	asks int                      // readings of the store begun
+	read int                      // the latest of them that was taken
 	last map[string]string        // id of the session a key attached to last, ahead of the store
 }
 
@@ -20,9 +22,23 @@ func newKeyring() *keyring {
 	return &keyring{keys: map[string]hitchpost.Key{}, last: map[string]string{}, news: make(chan struct{}, 1)}
 }
 
-func (k *keyring) replace(keys []hitchpost.Key) {
+// ask is the number of a reading of the store that is about to begin, for replace.
+func (k *keyring) ask() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.asks++
+	return k.asks
+}
+
+// replace takes the keys that a reading gave, unless one that began later was taken already: the older one may not know
+// of a key that was revoked in between.
+func (k *keyring) replace(reading int, keys []hitchpost.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if reading < k.read {
+		return
+	}
+	k.read = reading
 	k.keys = make(map[string]hitchpost.Key, len(keys))
 	for _, key := range keys {
 		k.keys[key.Fingerprint] = key
@@ -46,17 +62,21 @@ func (k *keyring) find(fingerprint string, now time.Time) (hitchpost.Key, error)
 	return key, key.Valid(now)
 }
 
-// lastAdmin reports whether a key is the only good one of an admin.
-func (k *keyring) lastAdmin(fingerprint string, now time.Time) bool {
+// lastAdmins reports whether there are good keys of admins now and would be none without the chosen ones.
+func (k *keyring) lastAdmins(chosen func(hitchpost.Key) bool, now time.Time) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	good := func(key hitchpost.Key) bool { return key.Role == hitchpost.Admin && key.Valid(now) == nil }
-	for f, key := range k.keys {
-		if f != fingerprint && good(key) {
+	last := false
+	for _, key := range k.keys {
+		if key.Role != hitchpost.Admin || key.Valid(now) != nil {
+			continue
+		}
+		if !chosen(key) {
 			return false
 		}
+		last = true
 	}
-	return good(k.keys[fingerprint])
+	return last
 }
 
 // used notes the session that a key attached to.

@@ -74,13 +74,32 @@ func (s *Service) RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint 
 	if err := a.Require(hitchpost.Administer); err != nil {
 		return hitchpost.Key{}, err
 	}
-	if s.keys.lastAdmin(fingerprint, time.Now()) {
-		return hitchpost.Key{}, hitchpost.Errorf(hitchpost.ConflictError, "this is the last key of an admin").For("key").
-			Hinted("let another admin in first, or revoke it on the machine itself")
+	if s.keys.lastAdmins(func(k hitchpost.Key) bool { return k.Fingerprint == fingerprint }, time.Now()) {
+		return hitchpost.Key{}, lastAdmin()
 	}
 	got, err := s.Store.RevokeKey(ctx, fingerprint, as(a, hitchpost.FromPerson, "key revoked"))
 	if err != nil {
 		return hitchpost.Key{}, err
 	}
 	return got, s.rereadKeys(ctx)
+}
+
+// RevokeActor shuts every key of an actor out for good, and returns all keys of theirs.
+func (s *Service) RevokeActor(ctx context.Context, a hitchpost.Actor, name string) ([]hitchpost.Key, error) {
+	if err := a.Require(hitchpost.Administer); err != nil {
+		return nil, err
+	}
+	if s.keys.lastAdmins(func(k hitchpost.Key) bool { return k.Actor == name }, time.Now()) {
+		return nil, lastAdmin()
+	}
+	got, err := s.Store.RevokeActor(ctx, name, as(a, hitchpost.FromPerson, "actor revoked"))
+	if err != nil {
+		return nil, err
+	}
+	return got, s.rereadKeys(ctx)
+}
+
+func lastAdmin() error {
+	return hitchpost.Errorf(hitchpost.ConflictError, "no key of an admin would be left").For("key").
+		Hinted("let another admin in first, or revoke it on the machine itself")
 }

@@ -156,7 +156,7 @@ func (s *Service) heed(ctx context.Context, n store.Notice) error {
 		return nil
 	case store.TopicKey:
 		return s.rereadKeys(ctx)
-	case store.TopicEvent:
+	case store.TopicEvent, store.TopicTask:
 		return nil
 	default:
 		s.Wake()
@@ -196,11 +196,12 @@ func (s *Service) rereadSession(ctx context.Context, id string) error {
 }
 
 func (s *Service) rereadKeys(ctx context.Context) error {
+	reading := s.keys.ask()
 	keys, err := s.Store.Keys(ctx)
 	if err != nil {
 		return err
 	}
-	s.keys.replace(keys)
+	s.keys.replace(reading, keys)
 	return nil
 }
 

@@ -92,6 +92,38 @@ func (s *Store) RevokeKey(ctx context.Context, fingerprint string, by By) (revok
 	return revoked, err
 }
 
+// RevokeActor takes every key of an actor its right to come in, all in one, and returns all keys of theirs. Those that
+// are revoked already stay as they are; an actor without any key gives NotFoundError.
+func (s *Store) RevokeActor(ctx context.Context, actor string, by By) (all []hitchpost.Key, err error) {
+	err = s.write(ctx, "revoke the keys of an actor", func(ctx context.Context, tx *writing) error {
+		rows, err := tx.Query(ctx, `update terminal_keys set revoked_at = clock_timestamp()
+			where actor = $1 and revoked_at is null returning `+keyColumns, plain(actor))
+		if err != nil {
+			return err
+		}
+		revoked, err := pgx.CollectRows(rows, scanKey)
+		if err != nil {
+			return err
+		}
+		rows, err = tx.Query(ctx, `select `+keyColumns+` from terminal_keys where actor = $1
+			order by created_at, fingerprint`, plain(actor))
+		if err != nil {
+			return err
+		}
+		if all, err = pgx.CollectRows(rows, scanKey); err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			return hitchpost.Errorf(hitchpost.NotFoundError, "there is no key of %q", actor).Hinted("list the keys").For("key")
+		}
+		for _, k := range revoked {
+			tellOfKey(tx, EventKeyRevoked, k, by)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // tellOfKey appends the event of a key and wakes everybody.
 func tellOfKey(tx *writing, kind string, k hitchpost.Key, by By) {
 	tx.append(&hitchpost.Event{Kind: kind, Reason: k.Fingerprint + " of " + k.Actor + " (" + string(k.Role) + ")"}, by)

@@ -126,3 +126,36 @@ func TestNodes(t *testing.T) {
 	}
 	wantKind(t, b.SetNodeState(t.Context(), newID(), hitchpost.Online, ""), hitchpost.NotFoundError)
 }
+
+// Every key of an actor is revoked at once, and nobody else's.
+func TestActorIsRevoked(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	for _, k := range []hitchpost.Key{
+		{Fingerprint: "SHA256:1", Actor: "mia"}, {Fingerprint: "SHA256:2", Actor: "mia"}, {Fingerprint: "SHA256:3", Actor: "kay"},
+	} {
+		k.Type, k.AuthorizedKey, k.Role = "ssh-ed25519", "ssh-ed25519 "+k.Fingerprint, hitchpost.Operator
+		if _, err := b.AddKey(t.Context(), k, store.By{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := b.RevokeKey(t.Context(), "SHA256:1", store.By{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is nothing left to do
+		got, err := b.RevokeActor(t.Context(), "mia", store.By{})
+		if err != nil || len(got) != 2 || !got[0].RevokedAt.Equal(before.RevokedAt) || got[1].RevokedAt.IsZero() {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	all, err := b.Keys(t.Context())
+	if err != nil || len(all) != 4 || !all[0].RevokedAt.IsZero() || !all[3].RevokedAt.IsZero() {
+		t.Errorf("%+v, %v", all, err)
+	}
+	_, err = b.RevokeActor(t.Context(), "nobody\x00", store.By{})
+	wantKind(t, err, hitchpost.NotFoundError)
+	if got, want := b.kinds(t, ""), "key_added key_added key_added key_added key_revoked key_revoked"; got != want {
+		t.Errorf("events %q, want %q", got, want)
+	}
+}

@@ -137,6 +137,12 @@ func (k keyService) RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprin
 	})
 }
 
+func (k keyService) RevokeActor(ctx context.Context, a hitchpost.Actor, name string) ([]hitchpost.Key, error) {
+	return k.store.RevokeActor(ctx, name, store.By{
+		Actor: a.Name, Source: hitchpost.FromPerson, Reason: "actor revoked on the machine",
+	})
+}
+
 // importKeys lets the account's own keys in as admin where the store holds no key at all, so that a first start needs
 // no preparation. What cannot be used is named in the log and left out.
 func (p *program) importKeys(ctx context.Context, s *store.Store, log *slog.Logger) error {

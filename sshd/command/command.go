@@ -30,6 +30,7 @@ type Service interface {
 	Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error)
 	AddKey(context.Context, hitchpost.Actor, hitchpost.Key) (hitchpost.Key, error)
 	RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error)
+	RevokeActor(ctx context.Context, a hitchpost.Actor, name string) ([]hitchpost.Key, error)
 	Status(context.Context, hitchpost.Actor) (hitchpost.Status, error)
 }
 

@@ -123,6 +123,18 @@ func (f *fake) RevokeKey(_ context.Context, _ hitchpost.Actor, fingerprint strin
 	return hitchpost.Key{}, hitchpost.Errorf(hitchpost.NotFoundError, "no key %q", fingerprint)
 }
 
+func (f *fake) RevokeActor(_ context.Context, _ hitchpost.Actor, name string) ([]hitchpost.Key, error) {
+	f.note(name, "revoke actor")
+	var of []hitchpost.Key
+	for _, k := range f.keys {
+		if k.Actor == name {
+			k.RevokedAt = now
+			of = append(of, k)
+		}
+	}
+	return of, f.err
+}
+
 func (f *fake) Status(context.Context, hitchpost.Actor) (hitchpost.Status, error) {
 	return f.status, f.err
 }

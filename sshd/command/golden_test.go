@@ -44,7 +44,8 @@ func TestTextForPeople(t *testing.T) {
 	}
 	lines := []string{
 		"help", "ls", "show odd", "show api --screen", "capture api", "new", "restart --all", "stop api", "close api",
-		"rename api x", "key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "node ls", "status", "whoami", "version",
+		"rename api x", "key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "key revoke --actor bob", "node ls",
+		"status", "whoami", "version",
 	}
 	for _, verb := range command.Verbs() {
 		lines = append(lines, verb+" --help")

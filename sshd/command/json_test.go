@@ -123,6 +123,9 @@ func TestDocumentsOfTheRest(t *testing.T) {
 		},
 		"key ls --json":              {"version": 1.0, "keys": []any{keyDocument(nil, nil)}},
 		"key revoke SHA256:x --json": keyDocument("2026-03-04T05:06:07.000Z", nil),
+		"key revoke --actor bob --json": {
+			"version": 1.0, "keys": []any{keyDocument("2026-03-04T05:06:07.000Z", nil)},
+		},
 		`key add ssh-ed25519 x "ann's" key --expires 90d --json`: added,
 		"node ls --json": {"version": 1.0, "nodes": []any{node}},
 		"status --json": {

@@ -122,16 +122,40 @@ func (c *call) keyLine(words []string) (string, error) {
 }
 
 func (c *call) keyRevokeVerb() *cobra.Command {
+	var actor string
 	cmd := &cobra.Command{
 		Use: "revoke FINGERPRINT", Short: "shut a key out, now and until it is added again", Example: "key revoke SHA256:…",
-		Args: exactly("a FINGERPRINT"),
+		Long: "Whoever is in with it is shown out. With --actor that goes for every key of theirs.",
 		RunE: func(cmd *cobra.Command, words []string) error {
+			if cmd.Flags().Changed("actor") {
+				if len(words) > 0 {
+					return usage("`key revoke --actor` does not take %q", words[0]).Hinted("give a FINGERPRINT or --actor")
+				}
+				return c.keys(c.Service.RevokeActor(cmd.Context(), c.Actor, actor))
+			}
+			if err := exactly("a FINGERPRINT")(cmd, words); err != nil {
+				return err
+			}
 			k, err := c.Service.RevokeKey(cmd.Context(), c.Actor, words[0])
 			return c.key(k, err)
 		},
 	}
 	c.jsonFlag(cmd)
+	cmd.Flags().StringVar(&actor, "actor", "", "all keys of `A` instead of one")
 	return cmd
+}
+
+// keys prints several keys after an act.
+func (c *call) keys(list []hitchpost.Key, err error) error {
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.document(keyList{1, each(list, viewKey)})
+	}
+	return c.print(table(each(list, func(k hitchpost.Key) []string {
+		return []string{k.Fingerprint, k.Actor, string(k.Role), c.validity(k)}
+	}), 0))
 }
 
 // key prints a key after an act.
@@ -142,5 +166,5 @@ func (c *call) key(k hitchpost.Key, err error) error {
 	if c.json {
 		return c.document(viewKey(k))
 	}
-	return c.print(table([][]string{{k.Fingerprint, k.Actor, string(k.Role), c.validity(k)}}, 0))
+	return c.keys([]hitchpost.Key{k}, nil)
 }
