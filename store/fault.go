@@ -84,10 +84,12 @@ func byConstraint(name string) (meaning, bool) {
 			"use up to 200 printable characters on one line", "title"}, true
 	case "terminal_sessions_cwd_check":
 		return meaning{hitchpost.UsageError, "the directory of a session must be an absolute path", "", "cwd"}, true
-	case "terminal_sessions_node_id_fkey", "terminal_attachments_node_id_fkey":
+	case "terminal_sessions_node_id_fkey", "terminal_attachments_node_id_fkey", "terminal_tasks_node_id_fkey":
 		return meaning{hitchpost.NotFoundError, "there is no such node", "list the nodes", "node"}, true
-	case "terminal_attachments_session_id_fkey", "terminal_events_session_id_fkey":
+	case "terminal_attachments_session_id_fkey", "terminal_events_session_id_fkey", "terminal_tasks_session_id_fkey":
 		return meaning{hitchpost.NotFoundError, "there is no such session", "list the sessions, closed ones too", "session"}, true
+	case "terminal_tasks_pkey":
+		return meaning{hitchpost.ConflictError, "there is a task with that id already", "", "task"}, true
 	case "terminal_attachments_pkey":
 		return meaning{hitchpost.ConflictError, "that client is attached already", "", ""}, true
 	case "terminal_events_transition":

@@ -114,7 +114,7 @@ func next(ctx context.Context, conn *pgx.Conn) (Notice, error) {
 		return Notice{Topic: TopicAll}, nil
 	}
 	switch n.Topic {
-	case TopicSession, TopicKey, TopicNode, TopicEvent:
+	case TopicSession, TopicKey, TopicNode, TopicTask, TopicEvent:
 		return n, nil
 	default:
 		return Notice{Topic: TopicAll}, nil

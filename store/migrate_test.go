@@ -18,20 +18,28 @@ import (
 	"github.com/hitchpost/hitchpost/store/storetest"
 )
 
+// later is a migration of the version after this one.
+func later(sql string) *migrate.Migration {
+	known, err := store.Steps()
+	if err != nil {
+		panic(err) // it is also used where there is no test
+	}
+	return &migrate.Migration{Sequence: int32(len(known) + 1), Name: "later.sql", UpSQL: sql}
+}
+
 // slow is a migration of a later version that takes a while and tells how often it ran.
 func slow() *migrate.Migration {
-	return &migrate.Migration{Sequence: 4, Name: "004_slow.sql",
-		UpSQL: `create table slow_ran (n integer); insert into slow_ran select 1 from pg_sleep(0.5)`}
+	return later(`create table slow_ran (n integer); insert into slow_ran select 1 from pg_sleep(0.5)`)
 }
 
 // migrateAll lets n instances migrate at the same instant.
-func migrateAll(t *testing.T, url string, n int, later ...*migrate.Migration) {
+func migrateAll(t *testing.T, url string, n int, more ...*migrate.Migration) {
 	t.Helper()
 	stores := make([]*store.Store, n)
 	for i := range stores {
 		stores[i] = open(t, url)
 	}
-	_, errs := at(n, func(i int) (struct{}, error) { return struct{}{}, stores[i].MigrateWith(t.Context(), later...) })
+	_, errs := at(n, func(i int) (struct{}, error) { return struct{}{}, stores[i].MigrateWith(t.Context(), more...) })
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +63,7 @@ func migrateForEver(url string) int {
 	ctx := context.Background()
 	s, err := store.Open(ctx, url, slog.New(slog.DiscardHandler))
 	if err == nil {
-		err = s.MigrateWith(ctx, &migrate.Migration{Sequence: 4, Name: "004_endless.sql",
-			UpSQL: `create table half_done (n integer); select pg_sleep(600)`})
+		err = s.MigrateWith(ctx, later(`create table half_done (n integer); select pg_sleep(600)`))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	return 1
@@ -105,12 +112,14 @@ func TestNewerSchemaStops(t *testing.T) {
 	migrateAll(t, url, 1, slow())
 	err := open(t, url).Migrate(t.Context())
 	wantKind(t, err, hitchpost.ConflictError)
-	if text := err.Error(); !strings.Contains(text, "version 4") || !strings.Contains(text, "up to 3") {
+	newer := int(slow().Sequence)
+	text := err.Error()
+	if !strings.Contains(text, fmt.Sprint("version ", newer)) || !strings.Contains(text, fmt.Sprint("up to ", newer-1)) {
 		t.Errorf("the versions are not named: %v", err)
 	}
 	var version int
 	if err := conn(t, url).QueryRow(t.Context(), "select version from terminal_schema_version").Scan(&version); err != nil ||
-		version != 4 {
+		version != newer {
 		t.Errorf("version %d, %v", version, err)
 	}
 }

@@ -67,11 +67,12 @@ const (
 	TopicSession Topic = "session"
 	TopicKey     Topic = "key"
 	TopicNode    Topic = "node"
+	TopicTask    Topic = "task"
 	TopicEvent   Topic = "event" // events were appended; it wakes those who follow them, once a transaction
 )
 
 // Notice says that a row changed. It only wakes: the row is the truth.
 type Notice struct {
 	Topic Topic  `json:"topic"`
-	ID    string `json:"id,omitempty"` // of the session or node, fingerprint of the key; empty for TopicAll and TopicEvent
+	ID    string `json:"id,omitempty"` // of the session, node or task, fingerprint of the key; empty for TopicAll and TopicEvent
 }

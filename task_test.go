@@ -1,0 +1,62 @@
+package hitchpost_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+// TestNextTaskWalksEveryPair compares the whole table, every state with every change, to the one written out here.
+func TestNextTaskWalksEveryPair(t *testing.T) {
+	t.Parallel()
+	want := strings.Split(strings.TrimSpace(`
+- task_started RUNNING
+- task_found RUNNING
+RUNNING task_not_started FAILED
+RUNNING task_exited SUCCEEDED
+RUNNING task_exited_badly FAILED
+RUNNING task_cancelled CANCELLED
+RUNNING task_lost LOST
+`), "\n")
+	var got []string
+	for _, from := range append([]hitchpost.TaskState{""}, hitchpost.TaskStates()...) {
+		for _, c := range hitchpost.TaskChanges() {
+			to, ok := hitchpost.NextTask(from, c)
+			if !ok {
+				continue
+			}
+			name := string(from)
+			if name == "" {
+				name = "-"
+			}
+			got = append(got, fmt.Sprintf("%s %s %s", name, c, to))
+			if from.Ended() {
+				t.Errorf("%s is final and %s leaves it", from, c)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("transitions (-want +got):\n%s", d)
+	}
+}
+
+func TestTaskNames(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"", "nightly build", "日本 👩‍💻", "$(reboot) #(x)", strings.Repeat("é", 200)} {
+		if err := hitchpost.CheckTaskName(good); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"two\nlines", "\x1b]0;x\a", "a\u202eb", "tab\there", strings.Repeat("x", 201), "\xff"} {
+		if err := hitchpost.CheckTaskName(bad); hitchpost.KindOf(err) != hitchpost.UsageError {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
