@@ -47,6 +47,33 @@ type RestartRequest struct {
 	Watch time.Duration // as in StartRequest
 }
 
+// SendRequest asks for text and keys to be typed into a live session: the text first, then the keys.
+type SendRequest struct {
+	Text string   // UTF-8 of MaxSent bytes at most, with no control character but line feed, carriage return and tab
+	Keys []string // names as tmux knows them, such as Enter, C-c or M-x
+}
+
+// MaxSent is the longest text of a SendRequest, in bytes.
+const MaxSent = 1 << 20
+
+// SendResult tells what became of a SendRequest that was carried out.
+type SendResult struct {
+	Session Session
+	Seen    bool // the terminal showed it, or for keys and blanks alone changed; else nobody knows whether it arrived
+}
+
+// WaitRequest asks to be told when a session is in one of the states.
+type WaitRequest struct {
+	States  []State       // empty: those that ask for a person, WAITING_FOR_INPUT, STOPPED, FAILED and RECOVERABLE
+	Timeout time.Duration // zero: none
+}
+
+// NoteRequest changes a session's note: Text takes its place or, with Append, is added to it on a line of its own.
+type NoteRequest struct {
+	Text   string
+	Append bool
+}
+
 // ListRequest chooses sessions. Empty fields choose all.
 type ListRequest struct {
 	States  []State

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,6 +12,8 @@ import (
 // The kinds of event that change no state.
 const (
 	EventRenamed    = "renamed"
+	EventNoted      = "noted"  // its note was written
+	EventSent       = "sent"   // text or keys were typed into it by a command
 	EventJoined     = "joined" // a client attached, and the state stayed
 	EventParted     = "parted" // a client left, and the state stayed
 	EventLogin      = "login"
@@ -53,16 +56,19 @@ func (s *Store) Events(ctx context.Context, r hitchpost.EventRequest) (list []hi
 		session = r.Session
 	}
 	err = s.read(ctx, "read the events", func(ctx context.Context, q querier) error {
-		rows, err := q.Query(ctx, `select id, coalesce(session_id::text, ''), at, change, from_state, to_state, actor, source,
-				reason
-			from terminal_events
-			where id > $2 and ($1::uuid is null or session_id = $1) and ($3::timestamptz is null or at >= $3)
-			order by id limit $4`, session, r.After, orNull(r.Since), min(limit, eventPageMax))
+		rows, err := q.Query(ctx, `select e.id, coalesce(e.session_id::text, ''), coalesce(s.handle, ''), e.at, e.change,
+				e.from_state, e.to_state, e.actor, e.fingerprint, e.source, e.reason
+			from (select * from terminal_events
+				where id > $2 and ($1::uuid is null or session_id = $1) and ($3::timestamptz is null or at >= $3)
+				order by id limit $4) e
+			left join terminal_sessions s on s.id = e.session_id
+			order by e.id`, session, r.After, orNull(r.Since), min(limit, eventPageMax))
 		if err != nil {
 			return err
 		}
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e hitchpost.Event, err error) {
-			err = row.Scan(&e.ID, &e.SessionID, (*moment)(&e.At), &e.Kind, &e.From, &e.To, &e.Actor, &e.Source, &e.Reason)
+			err = row.Scan(&e.ID, &e.SessionID, &e.Handle, (*moment)(&e.At), &e.Kind, &e.From, &e.To, &e.Actor,
+				&e.Fingerprint, &e.Source, &e.Reason)
 			return e, err
 		})
 		return err
@@ -70,12 +76,27 @@ func (s *Store) Events(ctx context.Context, r hitchpost.EventRequest) (list []hi
 	return list, err
 }
 
+// LastEvent is the id of the newest event, 0 where there is none. Whoever follows from there misses nothing that is
+// appended after the call.
+func (s *Store) LastEvent(ctx context.Context) (id int64, err error) {
+	err = s.read(ctx, "read the events", func(ctx context.Context, q querier) error {
+		return q.QueryRow(ctx, `select coalesce(max(id), 0) from terminal_events`).Scan(&id)
+	})
+	return id, err
+}
+
 // AppendEvent keeps an event that is of no change of state, such as a login; those are appended with the change. Empty
-// fields are filled from by and the clock. Who appends what strangers can cause, such as refusals, bounds how often.
+// fields are filled from by and the clock. One that has a time is kept once: who had no answer, and does not know
+// whether it was kept, may append the same again. Who appends what strangers can cause, such as refusals, bounds how
+// often.
 func (s *Store) AppendEvent(ctx context.Context, e hitchpost.Event, by By) (hitchpost.Event, error) {
 	var kept hitchpost.Event
 	err := s.write(ctx, "keep an event", func(ctx context.Context, tx *writing) error {
 		kept = e
+		complete(&kept, by)
+		if again, err := keptBefore(ctx, tx, &kept); again || err != nil {
+			return err
+		}
 		tx.append(&kept, by)
 		if e.SessionID == "" {
 			return nil
@@ -86,4 +107,19 @@ func (s *Store) AppendEvent(ctx context.Context, e hitchpost.Event, by By) (hitc
 		return err
 	})
 	return kept, err
+}
+
+// keptBefore finds an event that has a time of its own among those that are kept, and its id.
+func keptBefore(ctx context.Context, tx *writing, e *hitchpost.Event) (bool, error) {
+	if e.At.IsZero() {
+		return false, nil
+	}
+	e.At = micros(e.At)
+	err := tx.QueryRow(ctx, `select id from terminal_events where at = $1 and change = $2 and actor = $3 and fingerprint = $4
+			and reason = $5 and coalesce(session_id::text, '') = $6 limit 1`,
+		e.At, e.Kind, e.Actor, e.Fingerprint, e.Reason, e.SessionID).Scan(&e.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
 }
