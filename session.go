@@ -99,14 +99,16 @@ const (
 
 // Event is one line of a session's life, appended and never edited.
 type Event struct {
-	ID        int64
-	SessionID string // empty for events that are not of a session
-	At        time.Time
-	Kind      string // a Change, or another word for what changes no state
-	From, To  State  // empty where no state is meant
-	Actor     string // name, empty for the service itself
-	Source    Source
-	Reason    string
+	ID          int64
+	SessionID   string // empty for events that are not of a session
+	Handle      string // of the session, as it is when the event is read
+	At          time.Time
+	Kind        string // a Change, or another word for what changes no state
+	From, To    State  // empty where no state is meant
+	Actor       string // name, empty for the service itself
+	Fingerprint string // of the key that the actor came with, may be empty
+	Source      Source
+	Reason      string
 }
 
 // Exit is how a process ended. Exactly one of Code and Signal is set, or neither when nobody saw the end.

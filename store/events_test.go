@@ -42,10 +42,42 @@ func TestAppendEvent(t *testing.T) {
 		e.Reason != "it's \uFFFD" {
 		t.Errorf("%+v, %v", e, err)
 	}
+	if last, err := b.LastEvent(t.Context()); err != nil || last != e.ID {
+		t.Errorf("the last is %d, want %d, %v", last, e.ID, err)
+	}
+	got, err := b.Events(t.Context(), hitchpost.EventRequest{Session: s.ID, After: e.ID - 1})
+	if err != nil || len(got) != 1 || got[0].Handle != "work" || got[0].Fingerprint != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
 	_, err = b.AppendEvent(t.Context(), hitchpost.Event{SessionID: s.ID, Kind: string(hitchpost.ChangeClosed)}, store.By{})
 	wantKind(t, err, hitchpost.ConflictError) // no way around Change
 	_, err = b.AppendEvent(t.Context(), hitchpost.Event{SessionID: newID(), Kind: "noted"}, store.By{})
 	wantKind(t, err, hitchpost.NotFoundError)
+}
+
+// Who had no answer may append the same event again.
+func TestAppendEventAgain(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	at := time.Now()
+	login := hitchpost.Event{Kind: store.EventLogin, At: at, Reason: "from 192.0.2.1"}
+	other := login
+	other.Reason = "from 192.0.2.2"
+	var ids []int64
+	for _, e := range []hitchpost.Event{login, login, other} {
+		e, err := b.AppendEvent(t.Context(), e, store.By{Actor: "ann", Fingerprint: b.key.Fingerprint})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, e.ID)
+	}
+	got, err := b.Events(t.Context(), hitchpost.EventRequest{After: ids[0] - 1})
+	if err != nil || len(got) != 2 || ids[0] != ids[1] || got[1].ID != ids[2] {
+		t.Fatalf("ids %v, %+v, %v", ids, got, err)
+	}
+	if e := got[0]; !e.At.Equal(at.Truncate(time.Microsecond)) || e.Fingerprint != b.key.Fingerprint || e.Handle != "" {
+		t.Errorf("%+v", e)
+	}
 }
 
 // Logins and refusals are events of no session.

@@ -11,43 +11,71 @@ import (
 // pruneBatch is how many rows go in one transaction, so that each stays short.
 const pruneBatch = 2000
 
-// PruneEvents removes the events from before a time and those beyond the newest keep, and what is noted of clients that
-// left before that time, in small steps. keep 0 or less sets no limit to their number. It returns how many events went,
-// also when it ends early with an error.
+// refusedShare is which part of the events that are kept may tell of refusals: strangers cause them, and must not push
+// out what happened to sessions.
+const refusedShare = 10
+
+// The statements of the retention each remove up to $3 rows, from $2 up to $1, and tell how many went and where they
+// ended. Each goes on where the last one ended: what it left behind is still in the index until the server has cleaned
+// up, and would be passed over again and again, which takes longer each time while an older transaction is open.
+const (
+	pruneOld = `with gone as (delete from terminal_events where id in (
+			select id from terminal_events where at < $1 and at >= $2 order by at limit $3) returning at)
+		select count(*), max(at) from gone`
+	pruneBeyond = `with gone as (delete from terminal_events where id in (
+			select id from terminal_events where id <= $1 and id >= $2 order by id limit $3) returning id)
+		select count(*), max(id) from gone`
+	pruneRefused = `with gone as (delete from terminal_events where id in (
+			select id from terminal_events where id <= $1 and id >= $2 and change = '` + EventRefused + `'
+			order by id limit $3) returning id)
+		select count(*), max(id) from gone`
+	pruneLeft = `with gone as (delete from terminal_attachments where id in (
+			select id from terminal_attachments where detached_at < $1 and detached_at >= $2 order by detached_at limit $3)
+			returning detached_at)
+		select count(*), max(detached_at) from gone`
+)
+
+// PruneEvents removes the events from before a time and those beyond the newest keep, those of refusals beyond a tenth
+// of it, and what is noted of clients that left before that time, in small steps. keep 0 or less sets no limit to their
+// number. It returns how many events went, also when it ends early with an error. Nobody who appends or follows events
+// waits for it.
 func (s *Store) PruneEvents(ctx context.Context, before time.Time, keep int) (int64, error) {
-	events, err := s.prune(ctx, "remove old events", `delete from terminal_events where id in (
-		select id from terminal_events where at < $1 order by at limit $2)`, before.UTC())
+	const op = "remove old events"
+	longAgo := time.Unix(0, 0).UTC()
+	events, err := prune(ctx, s, op, pruneOld, before.UTC(), longAgo)
 	if err != nil {
 		return events, err
 	}
 	if keep > 0 {
-		last, err := s.lastBeyond(ctx, keep)
-		if err != nil {
-			return events, err
-		}
-		more, err := s.prune(ctx, "remove old events", `delete from terminal_events where id in (
-			select id from terminal_events where id <= $1 order by id limit $2)`, last)
-		events += more
-		if err != nil {
-			return events, err
+		for _, part := range []struct {
+			sql, of string
+			keep    int
+		}{{pruneRefused, EventRefused, keep / refusedShare}, {pruneBeyond, "", keep}} {
+			last, err := s.lastBeyond(ctx, part.of, part.keep)
+			if err != nil {
+				return events, err
+			}
+			more, err := prune(ctx, s, op, part.sql, last, 0)
+			events += more
+			if err != nil {
+				return events, err
+			}
 		}
 	}
-	_, err = s.prune(ctx, "remove old attachments", `delete from terminal_attachments where id in (
-		select id from terminal_attachments where detached_at < $1 order by detached_at limit $2)`, before.UTC())
+	_, err = prune(ctx, s, "remove old attachments", pruneLeft, before.UTC(), longAgo)
 	return events, err
 }
 
-// prune repeats a statement that removes up to $2 rows, those that $1 sets the limit of, until there are none.
-func (s *Store) prune(ctx context.Context, op, sql string, limit any) (all int64, err error) {
+// prune repeats a statement of those above until there is nothing left for it to remove.
+func prune[T any](ctx context.Context, s *Store, op, sql string, limit, from T) (all int64, err error) {
 	for {
 		var gone int64
+		end := &from
 		err := s.write(ctx, op, func(ctx context.Context, tx *writing) error {
 			if _, err := tx.Exec(ctx, `select set_config('hitchpost.retention', 'on', true)`); err != nil {
 				return err
 			}
-			tag, err := tx.Exec(ctx, sql, limit, pruneBatch)
-			gone = tag.RowsAffected()
-			return err
+			return tx.QueryRow(ctx, sql, limit, from, pruneBatch).Scan(&gone, &end)
 		})
 		if err != nil {
 			return all, err
@@ -55,13 +83,16 @@ func (s *Store) prune(ctx context.Context, op, sql string, limit any) (all int64
 		if all += gone; gone < pruneBatch {
 			return all, nil
 		}
+		from = *end
 	}
 }
 
-// lastBeyond is the id of the newest event that is not among the newest keep; 0 where there are no more than those.
-func (s *Store) lastBeyond(ctx context.Context, keep int) (id int64, err error) {
+// lastBeyond is the id of the newest event that is not among the newest keep of a kind, or of all where that is empty;
+// 0 where there are no more than those.
+func (s *Store) lastBeyond(ctx context.Context, kind string, keep int) (id int64, err error) {
 	err = s.read(ctx, "count the events", func(ctx context.Context, q querier) error {
-		err := q.QueryRow(ctx, `select id from terminal_events order by id desc offset $1 limit 1`, keep).Scan(&id)
+		err := q.QueryRow(ctx, `select id from terminal_events where $2 = '' or change = $2
+			order by id desc offset $1 limit 1`, keep, kind).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

@@ -67,10 +67,13 @@ func (w *writing) tell(ctx context.Context) error {
 	return w.SendBatch(ctx, &b).Close()
 }
 
-func queueEvent(b *pgx.Batch, t told) {
-	e, by := t.event, t.by
+// complete fills the empty fields of e from by.
+func complete(e *hitchpost.Event, by By) {
 	if e.Actor == "" {
 		e.Actor = by.Actor
+	}
+	if e.Fingerprint == "" {
+		e.Fingerprint = by.Fingerprint
 	}
 	if e.Source == "" {
 		e.Source = by.source()
@@ -79,6 +82,11 @@ func queueEvent(b *pgx.Batch, t told) {
 		e.Reason = by.Reason
 	}
 	e.Actor, e.Reason = plain(e.Actor), plain(e.Reason)
+}
+
+func queueEvent(b *pgx.Batch, t told) {
+	e := t.event
+	complete(e, t.by)
 	var session any
 	if e.SessionID != "" {
 		session = e.SessionID
@@ -86,6 +94,6 @@ func queueEvent(b *pgx.Batch, t told) {
 	b.Queue(`insert into terminal_events
 			(session_id, at, change, from_state, to_state, actor, fingerprint, source, reason)
 		values ($1, coalesce($2, clock_timestamp()), $3, $4, $5, $6, $7, $8, $9) returning id, at`,
-		session, orNull(e.At), e.Kind, e.From, e.To, e.Actor, by.Fingerprint, e.Source, e.Reason).
+		session, orNull(e.At), e.Kind, e.From, e.To, e.Actor, e.Fingerprint, e.Source, e.Reason).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&e.ID, (*moment)(&e.At)) })
 }
