@@ -90,6 +90,12 @@ type EventRequest struct {
 	Limit   int       // at most so many; 0: as many as come at once
 }
 
+// EventQuery asks for the part of the event log that an actor may see. Empty fields choose all.
+type EventQuery struct {
+	Ref   string    // of a session, which may be closed; empty: of all, and what is of no session
+	Since time.Time // not those from before
+}
+
 // CaptureRequest asks for text from a session's terminal.
 type CaptureRequest struct {
 	Lines   int  // the last so many rows of the screen; 0: all of it
