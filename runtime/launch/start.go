@@ -14,37 +14,61 @@ import (
 )
 
 // errDirectory marks a start that failed because of the directory.
-var errDirectory = errors.New("the session's directory")
+var errDirectory = errors.New("the directory")
 
-// start makes the program of spec a child of this process, on its terminal and in its process group. Its errors are
-// texts for people; they wrap fs.ErrNotExist where there is no such program.
+// Command is a program to start.
+type Command struct {
+	Argv  []string // the program and its words; a program without a slash is searched in the PATH of Env
+	Argv0 string   // what the program sees as its name; empty: Argv[0]
+	Env   []string // the whole environment, K=V, but for PWD
+	Dir   string   // absolute
+}
+
+// start makes the program of spec a child of this process, on its terminal and in its process group.
 func start(spec Spec) (pid int, err error) {
-	if err := os.Chdir(spec.Dir); err != nil {
-		return 0, fmt.Errorf("the directory %q cannot be entered: %w", spec.Dir, failure{errDirectory, cause(err)})
+	c := Command{Argv: spec.Argv, Argv0: spec.Argv0, Env: environ(spec.Env, os.Getenv("TERM")), Dir: spec.Dir}
+	return Start(c, []uintptr{0, 1, 2}, nil)
+}
+
+// Start makes the program of c a child of this process. files are the child's first descriptors, and it has no others.
+// PWD is the directory as it was named, so that a shell keeps its symlinks. The directory of this process is / from
+// then on: one that stays would keep a file system busy that the program has long left.
+//
+// Its errors are texts for people; StartStatus gives the exit status that a shell would give for them.
+func Start(c Command, files []uintptr, sys *syscall.SysProcAttr) (pid int, err error) {
+	if err := os.Chdir(c.Dir); err != nil {
+		return 0, fmt.Errorf("the directory %q cannot be entered: %w", c.Dir, failure{errDirectory, cause(err)})
 	}
-	// A wrapper that stays would keep a file system busy that the program has long left.
 	defer func() { _ = os.Chdir("/") }()
 
-	env := environ(spec.Env, os.Getenv("TERM"), spec.Dir)
-	file, err := Program(spec.Argv[0], variable(env, "PATH"), spec.Dir)
+	file, err := Program(c.Argv[0], variable(c.Env, "PATH"), c.Dir)
 	if err != nil {
 		return 0, err
 	}
-	argv := slices.Clone(spec.Argv)
-	if spec.Argv0 != "" {
-		argv[0] = spec.Argv0
+	argv := slices.Clone(c.Argv)
+	if c.Argv0 != "" {
+		argv[0] = c.Argv0
 	}
 	keepDescriptors()
-	attr := &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2}}
+	attr := &syscall.ProcAttr{Env: inDirectory(c.Env, c.Dir), Files: files, Sys: sys}
 	pid, err = syscall.ForkExec(file, argv, attr)
 	if errors.Is(err, syscall.ENOEXEC) && script(file) {
 		// A script without a first line that names its interpreter: execvp(3) hands it to the shell.
 		pid, err = syscall.ForkExec("/bin/sh", slices.Concat([]string{"/bin/sh", file}, argv[1:]), attr)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%q cannot be run: %w", spec.Argv[0], explain(file, err))
+		return 0, fmt.Errorf("%q cannot be run: %w", c.Argv[0], explain(file, err))
 	}
 	return pid, nil
+}
+
+// StartStatus is the exit status that a shell would give for a program that Start could not start: 127 where there is
+// no such program, else 126.
+func StartStatus(err error) int {
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDirectory) {
+		return statusNotFound
+	}
+	return statusNotExecutable
 }
 
 // keepDescriptors keeps what the wrapper may have inherited beside its terminal from the program. Linux and macOS list
@@ -93,20 +117,29 @@ func script(file string) bool {
 		bytes.IndexByte(head[:n], 0) < 0
 }
 
-// environ is the program's environment: that of the spec, with TERM as the terminal at hand says and PWD as the
-// directory was named, so that a shell keeps its symlinks; without tmux's own names, so that nothing in the session
-// mistakes the private tmux server for the person's.
-func environ(env []string, term, dir string) []string {
-	out := make([]string, 0, len(env)+2)
+// environ is the environment of a program on a terminal: that of the spec, with TERM as the terminal at hand says, and
+// without tmux's own names, so that nothing in the session mistakes the private tmux server for the person's.
+func environ(env []string, term string) []string {
+	out := make([]string, 0, len(env)+1)
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if name == "TMUX" || name == "TMUX_PANE" || name == "PWD" || (name == "TERM" && term != "") {
-			continue
+		if name != "TMUX" && name != "TMUX_PANE" && (name != "TERM" || term == "") {
+			out = append(out, kv)
 		}
-		out = append(out, kv)
 	}
 	if term != "" {
 		out = append(out, "TERM="+term)
+	}
+	return out
+}
+
+// inDirectory is env with PWD as dir.
+func inDirectory(env []string, dir string) []string {
+	out := make([]string, 0, len(env)+1)
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, "PWD=") {
+			out = append(out, kv)
+		}
 	}
 	return append(out, "PWD="+dir)
 }

@@ -108,6 +108,35 @@ func Kill(wrapper int) error {
 	return fmt.Errorf("kill program: processes of session %d do not end", wrapper)
 }
 
+// SignalSession sends s to every living process of the session (setsid(2)) that the process with pid leader made, and
+// is the number of those it found; the leader itself may have ended. A signal that ends programs is followed by CONT,
+// for a stopped process would not act on it. A process that is made during the look is missed: look again.
+func SignalSession(leader int, s syscall.Signal) (int, error) {
+	if leader <= 1 {
+		return 0, ErrNoProgram
+	}
+	all, err := processes()
+	if err != nil {
+		return 0, fmt.Errorf("list processes: %w", err)
+	}
+	found := 0
+	var errs []error
+	for _, p := range all {
+		if p.session != leader || p.ended {
+			continue
+		}
+		found++
+		errs = append(errs, gone(syscall.Kill(p.pid, s)))
+		if s == syscall.SIGTERM {
+			errs = append(errs, gone(syscall.Kill(p.pid, syscall.SIGCONT)))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return found, fmt.Errorf("signal processes: %w", err)
+	}
+	return found, nil
+}
+
 // look lists all processes and finds the wrapper among them.
 func look(wrapper int) ([]process, process, error) {
 	if wrapper <= 1 {

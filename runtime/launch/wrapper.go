@@ -62,10 +62,7 @@ func run(spec Spec, signals *catcher) Record {
 	started := time.Now()
 	pid, err := start(spec)
 	if err != nil {
-		code := statusNotExecutable
-		if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDirectory) {
-			code = statusNotFound
-		}
+		code := StartStatus(err)
 		record.Exit = hitchpost.Exit{Code: &code, At: time.Now()}
 		record.Error = err.Error()
 		return record
