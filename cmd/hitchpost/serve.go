@@ -79,7 +79,7 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 			return err
 		}
 	}
-	server, err := tmux.Open(ctx, tmux.Config{Dir: filepath.Join(set.DataDir, "tmux"), Log: log})
+	server, err := tmux.Open(ctx, tmux.Config{Dir: filepath.Join(set.DataDir, "tmux"), Log: log, Patient: true})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ type Config struct {
 	Env []string
 	// Log gets what happens in the background; nil: nothing is logged.
 	Log *slog.Logger
+	// Patient has Open succeed also where the server lives but does not answer. Calls fail until it does.
+	Patient bool
 }
 
 // Pane is what tmux knows of one session's process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,15 +26,46 @@ const paneFields = 14
 // Panes lists every session of ours in one call. The answer is complete, or it is an error. No server at all, when
 // that is certain, is an empty list.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
-	out, err := s.call(ctx, false, command{"list-panes", "-a", "-F", paneFormat})
+	out, err := s.call(ctx, false,
+		command{"list-panes", "-a", "-F", paneFormat},
+		command{"list-sessions", "-F", sessionMark + "#{session_id}"})
 	if errors.Is(err, ErrNoServer) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, told("list the sessions", err)
 	}
-	panes, err := parsePanes(out)
+	lines, err := whole(out)
+	if err != nil {
+		return nil, told("list the sessions", err)
+	}
+	panes, err := parsePanes(lines)
 	return panes, told("list the sessions", err)
+}
+
+// sessionMark begins a line that names a session, among those of panes.
+const sessionMark = "="
+
+// whole takes the lines of panes out of the answer about panes and sessions, made in one turn of tmux. A session without
+// a pane there is none in tmux, so an answer in which one lacks is not all that tmux has, and would make sessions lost
+// that live. One at least is there: the lobby, as long as we are connected.
+func whole(out string) (panes string, err error) {
+	var lines strings.Builder
+	sessions, paned := map[string]bool{}, map[string]bool{}
+	for l := range strings.Lines(out) {
+		if id, ok := strings.CutPrefix(l, sessionMark); ok && !strings.Contains(id, "|") {
+			sessions[strings.TrimSuffix(id, "\n")] = true
+			continue
+		}
+		lines.WriteString(l)
+		if f := strings.Split(l, "|"); len(f) > 1 {
+			paned[f[1]] = true
+		}
+	}
+	if len(sessions) == 0 || !maps.Equal(sessions, paned) {
+		return "", fmt.Errorf("half an answer: %d sessions, %d with panes", len(sessions), len(paned))
+	}
+	return lines.String(), nil
 }
 
 // parsePanes reads lines of paneFormat and keeps one pane for each session of ours: the one that was started. Where a

@@ -78,6 +78,22 @@ func TestParsePanes(t *testing.T) {
 	}
 }
 
+// An answer that lacks a session, or all of them, is not taken for the whole.
+func TestHalfAnswer(t *testing.T) {
+	t.Parallel()
+	lobby, a := "lobby|$0|%0||99|0|||1796072100||80|24|3|.\n", "hp-a|$1|%1|%1|100|0|||1796072100|3|80|24|2|.\n"
+	if lines, err := whole(lobby + a + "=$0\n=$1\n"); err != nil || lines != lobby+a {
+		t.Errorf("%q, %v", lines, err)
+	}
+	for _, half := range []string{
+		"", lobby, lobby + a, lobby + "=$0\n=$1\n", a + "=$0\n=$1\n", lobby + a + "=$0\n", "=$0\n=$1\n",
+	} {
+		if lines, err := whole(half); err == nil {
+			t.Errorf("%q was taken as %q", half, lines)
+		}
+	}
+}
+
 func TestTooOld(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]bool{

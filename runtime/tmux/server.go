@@ -52,7 +52,7 @@ type identity struct {
 }
 
 // Open takes up the server of cfg.Dir or starts it, and has no other effect. Errors are of kind UnavailableError; one
-// for a tmux that is too old names the version.
+// for a tmux that is too old names the version. With cfg.Patient a server that lives but does not answer is no error.
 func Open(ctx context.Context, cfg Config) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -83,12 +83,24 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	s.link <- struct{}{}
 	s.park = newPark(s)
 	if _, err := s.connected(ctx, true); err != nil {
-		s.Close()
-		return nil, told("start", err)
+		if !cfg.Patient || !s.lives() {
+			s.Close()
+			return nil, told("start", err)
+		}
+		s.log.Error("the tmux server lives but cannot be used", "err", told("start", err))
+		s.lost() // has keep try again
 	}
 	s.work.Go(s.keep)
 	s.work.Go(s.park.tend)
 	return s, nil
+}
+
+// lives reports whether a server is there, whatever state it is in. Where that cannot be told, one is.
+func (s *Server) lives() bool {
+	ctx, cancel := context.WithTimeout(s.life, callLimit)
+	defer cancel()
+	found, err := s.look(ctx)
+	return found || err != nil
 }
 
 // Socket is the path of the server's socket.

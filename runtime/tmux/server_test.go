@@ -235,6 +235,11 @@ func TestStoppedServer(t *testing.T) {
 		time.Since(begin) > callLimit+time.Second {
 		t.Errorf("Open: %v after %v", err, time.Since(begin))
 	}
+	patient, err := Open(t.Context(), Config{Dir: s.program.layout.dir, Patient: true})
+	if err != nil {
+		t.Fatalf("with patience: %v", err)
+	}
+	defer patient.Close()
 	begin = time.Now()
 	if open.view.Close(); time.Since(begin) > time.Second {
 		t.Errorf("Close took %v", time.Since(begin))
@@ -246,6 +251,7 @@ func TestStoppedServer(t *testing.T) {
 		panes, err := s.Panes(t.Context())
 		return err == nil && len(panes) >= 1 && panes[0].Session == "asleep"
 	})
+	eventually(t, "the patient one finds it by itself", func() bool { return patient.Version() != "" })
 	sc := attach(t, s, Attach{Session: "asleep", Terminal: terminal(sizes[0]), ReplayLines: -1})
 	eventually(t, "the screen again", func() bool { return sc.shows("ready") })
 }
