@@ -235,11 +235,6 @@ func TestStoppedServer(t *testing.T) {
 		time.Since(begin) > callLimit+time.Second {
 		t.Errorf("Open: %v after %v", err, time.Since(begin))
 	}
-	patient, err := Open(t.Context(), Config{Dir: s.program.layout.dir, Patient: true})
-	if err != nil {
-		t.Fatalf("with patience: %v", err)
-	}
-	defer patient.Close()
 	begin = time.Now()
 	if open.view.Close(); time.Since(begin) > time.Second {
 		t.Errorf("Close took %v", time.Since(begin))
@@ -251,9 +246,34 @@ func TestStoppedServer(t *testing.T) {
 		panes, err := s.Panes(t.Context())
 		return err == nil && len(panes) >= 1 && panes[0].Session == "asleep"
 	})
-	eventually(t, "the patient one finds it by itself", func() bool { return patient.Version() != "" })
 	sc := attach(t, s, Attach{Session: "asleep", Terminal: terminal(sizes[0]), ReplayLines: -1})
 	eventually(t, "the screen again", func() bool { return sc.shows("ready") })
+}
+
+// With patience a server that lives and does not answer is no obstacle, and is found by itself once it does.
+func TestOpenWithPatience(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	first := pid(t, s)
+	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(first, syscall.SIGCONT) }()
+	patient, err := Open(t.Context(), Config{Dir: s.program.layout.dir, Patient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer patient.Close()
+	if _, err := patient.Panes(t.Context()); hitchpost.KindOf(err) != hitchpost.UnavailableError || errors.Is(err, ErrNoServer) {
+		t.Errorf("Panes: %v", err)
+	}
+	if err := syscall.Kill(first, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is found", func() bool { return patient.Version() != "" })
+	if got := pid(t, patient); got != first {
+		t.Errorf("process %d, was %d", got, first)
+	}
 }
 
 // What the user wrote for tmux, and where the user is in one, makes no difference; nor does the locale.
