@@ -9,7 +9,9 @@ import (
 
 func TestCheckNote(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "next: tests", "- one\n\t- two\n", "日本 👨‍👩‍👧 é", strings.Repeat("x", hitchpost.MaxNote)} {
+	for _, text := range []string{
+		"", "next: tests", "- one\n\t- two\n", "日本 👨‍👩‍👧 é", strings.Repeat("x", hitchpost.MaxNote),
+	} {
 		if err := hitchpost.CheckNote(text); err != nil {
 			t.Errorf("%.40q: %v", text, err)
 		}
