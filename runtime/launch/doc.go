@@ -8,7 +8,8 @@
 //   - job control, Ctrl-C, Ctrl-\ and Ctrl-Z as if tmux had started the program itself;
 //   - one Record for one Spec, whole or absent, whatever happens to `hitchpost serve` meanwhile, and also when the disk
 //     filled up after the start;
-//   - one start for one Spec: a wrapper that is run a second time refuses.
+//   - one start for one Spec: a wrapper that is run a second time refuses;
+//   - where memory runs out, Linux takes the program and what it started before the wrapper, tmux and the service.
 //
 // The other half is for the service: a fresh environment (Environment), the check before a start (Program), and the
 // end of a program through its wrapper (Signal, Kill).

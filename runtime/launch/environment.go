@@ -7,10 +7,14 @@ import (
 	"strings"
 )
 
+// Mark is the variable that holds the session's id in the environment of every process of a session. It is how what has
+// left the terminal is known to be the session's still; a program that cleans its environment takes the mark off what it
+// starts, which is then a stranger to the session.
+const Mark = "HITCHPOST_SESSION"
+
 // Environment is a fresh environment for a session's program, sorted, each name once. Nothing comes from the service's
 // own environment but PATH, a UTF-8 locale, TZ and XDG_RUNTIME_DIR, which base looks up (os.Getenv). extra (K=V) comes
-// last and wins, except over HITCHPOST_SESSION, the mark by which a session's processes are known; what is not K=V is
-// left out. TERM is a stand-in until the wrapper sees the terminal.
+// last and wins, except over Mark; what is not K=V is left out. TERM is a stand-in until the wrapper sees the terminal.
 func Environment(base func(string) string, home, user, shell, session string, extra []string) []string {
 	env := map[string]string{
 		"HOME":      home,
@@ -33,7 +37,7 @@ func Environment(base func(string) string, home, user, shell, session string, ex
 			env[name] = value
 		}
 	}
-	env["HITCHPOST_SESSION"] = session
+	env[Mark] = session
 	out := make([]string, 0, len(env))
 	for name, value := range env {
 		out = append(out, name+"="+value)

@@ -50,6 +50,7 @@ func Start(c Command, files []uintptr, sys *syscall.SysProcAttr) (pid int, err e
 		argv[0] = c.Argv0
 	}
 	keepDescriptors()
+	defer offer()()
 	attr := &syscall.ProcAttr{Env: inDirectory(c.Env, c.Dir), Files: files, Sys: sys}
 	pid, err = syscall.ForkExec(file, argv, attr)
 	if errors.Is(err, syscall.ENOEXEC) && script(file) {
