@@ -23,24 +23,39 @@ const paneFormat = "#{session_name}|#{session_id}|#{pane_id}|#{" + optionPane + 
 
 const paneFields = 14
 
-// Panes lists every session of ours in one call. The answer is complete, or it is an error. No server at all, when
-// that is certain, is an empty list.
-func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
+// Listing is what tmux runs of ours at one moment, each session and each task by its one pane.
+type Listing struct {
+	Sessions []Pane
+	Tasks    []Pane // Session is the id of the task
+}
+
+// List lists every session and every task of ours in one call. The answer is complete, or it is an error. No server at
+// all, when that is certain, is an empty one.
+func (s *Server) List(ctx context.Context) (Listing, error) {
 	out, err := s.call(ctx, false,
 		command{"list-panes", "-a", "-F", paneFormat},
 		command{"list-sessions", "-F", sessionMark + "#{session_id}"})
 	if errors.Is(err, ErrNoServer) {
-		return nil, nil
+		return Listing{}, nil
 	}
 	if err != nil {
-		return nil, told("list the sessions", err)
+		return Listing{}, told("list the sessions", err)
 	}
 	lines, err := whole(out)
 	if err != nil {
-		return nil, told("list the sessions", err)
+		return Listing{}, told("list the sessions", err)
 	}
-	panes, err := parsePanes(lines)
-	return panes, told("list the sessions", err)
+	var all Listing
+	if all.Sessions, err = parsePanes(lines, namePrefix); err == nil {
+		all.Tasks, err = parsePanes(lines, taskPrefix)
+	}
+	return all, told("list the sessions", err)
+}
+
+// Panes is List for the sessions alone.
+func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
+	all, err := s.List(ctx)
+	return all.Sessions, err
 }
 
 // sessionMark begins a line that names a session, among those of panes.
@@ -68,9 +83,9 @@ func whole(out string) (panes string, err error) {
 	return lines.String(), nil
 }
 
-// parsePanes reads lines of paneFormat and keeps one pane for each session of ours: the one that was started. Where a
-// person added panes and ended that one, the session is reported as dead.
-func parsePanes(out string) ([]Pane, error) {
+// parsePanes reads lines of paneFormat and keeps one pane for each session whose name is prefix and an id: the one that
+// was started. Where a person added panes and ended that one, the session is reported as dead.
+func parsePanes(out, prefix string) ([]Pane, error) {
 	var panes []Pane
 	at := map[string]int{}
 	for l := range strings.Lines(out) {
@@ -78,7 +93,7 @@ func parsePanes(out string) ([]Pane, error) {
 		if len(f) != paneFields || f[paneFields-1] != "." {
 			return nil, fmt.Errorf("a line that was not understood: %q", l)
 		}
-		session, ours := strings.CutPrefix(f[0], namePrefix)
+		session, ours := strings.CutPrefix(f[0], prefix)
 		if !ours || !validID(session) {
 			continue
 		}

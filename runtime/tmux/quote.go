@@ -51,18 +51,24 @@ func quote(b *strings.Builder, word string) {
 // literal makes text mean itself where tmux expands a format.
 func literal(text string) string { return strings.ReplaceAll(text, "#", "##") }
 
-const namePrefix = "hp-"
+// What the names of our tmux sessions begin with, before an id: those of sessions, and those of tasks.
+const (
+	namePrefix = "hp-"
+	taskPrefix = "hpt-"
+)
 
 // lobby is the session in which clients wait.
 const lobby = "lobby"
 
 // target is the exact target of one of our sessions; "" for what is no id of ours. Without "=" tmux matches prefixes
 // and window names, without ":" commands for panes do not match at all.
-func target(session string) string {
-	if !validID(session) {
+func target(session string) string { return exactly(namePrefix, session) }
+
+func exactly(prefix, id string) string {
+	if !validID(id) {
 		return ""
 	}
-	return "=" + namePrefix + session + ":"
+	return "=" + prefix + id + ":"
 }
 
 func validID(session string) bool {

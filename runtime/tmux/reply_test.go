@@ -60,14 +60,14 @@ func TestRepliesAreBounded(t *testing.T) {
 func TestParsePanes(t *testing.T) {
 	t.Parallel()
 	good := "hp-a|$1|%1|%1|100|0|||1796072100|3|80|24|2|.\n"
-	panes, err := parsePanes("lobby|$0|%0||99|0|||1796072100||80|24|3|.\n" + good)
+	panes, err := parsePanes("lobby|$0|%0||99|0|||1796072100||80|24|3|.\n"+good, namePrefix)
 	if err != nil || len(panes) != 1 || panes[0].Run != 3 || panes[0].Attached != 2 || panes[0].Pid != 100 {
 		t.Errorf("%+v, %v", panes, err)
 	}
 	for _, bad := range []string{
 		"x\n", good[:len(good)-4] + "\n", good + "hp-b|$1", strings.Replace(good, "100", "ten", 1), strings.Replace(good, "|.", "|.|", 1),
 	} {
-		if panes, err := parsePanes(bad); err == nil {
+		if panes, err := parsePanes(bad, namePrefix); err == nil {
 			t.Errorf("%q was taken as %+v", bad, panes)
 		}
 	}

@@ -26,10 +26,8 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 	if at == "" || len(st.Command) == 0 {
 		return Pane{}, hitchpost.Errorf(hitchpost.UsageError, "no session id or no command")
 	}
-	for _, word := range st.Command {
-		if strings.ContainsRune(word, 0) {
-			return Pane{}, hitchpost.Errorf(hitchpost.UsageError, "a word of the command holds a NUL")
-		}
+	if err := checkWords(st.Command); err != nil {
+		return Pane{}, err
 	}
 	size := st.Size.Clamp()
 	create := command{"new-session", "-d", "-s", namePrefix + st.Session, "-c", "/",
@@ -49,7 +47,7 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 	if err != nil {
 		return Pane{}, told("start a session", err)
 	}
-	panes, err := parsePanes(out)
+	panes, err := parsePanes(out, namePrefix)
 	if err == nil && len(panes) != 1 {
 		err = fmt.Errorf("%d panes in a new session", len(panes))
 	}
@@ -57,6 +55,16 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 		return Pane{}, told("start a session", err)
 	}
 	return panes[0], nil
+}
+
+// checkWords refuses what cannot be handed to tmux.
+func checkWords(argv []string) error {
+	for _, word := range argv {
+		if strings.ContainsRune(word, 0) {
+			return hitchpost.Errorf(hitchpost.UsageError, "a word of the command holds a NUL")
+		}
+	}
+	return nil
 }
 
 // latest gives the window of a session the size of the client used last.
