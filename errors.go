@@ -53,7 +53,8 @@ type Error struct {
 	Message string
 	Hint    string
 	// Field names what of a request the error is about, so that a front end can add how its people give it: cwd, kind,
-	// command, title, session, node, key, signal, timeout. Empty where it is about nothing of these.
+	// command, title, session, node, key, signal, timeout; force where the same request would be carried out with Force.
+	// Empty where it is about nothing of these.
 	Field string
 	Cause error
 }
@@ -91,6 +92,12 @@ func (e *Error) For(field string) *Error {
 	c := *e
 	c.Field = field
 	return &c
+}
+
+// Forcible reports whether err is of a request that would have been carried out with its Force set.
+func Forcible(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Field == "force"
 }
 
 // KindOf is the kind of the first *Error in err's chain; FailedError when there is none, and empty for nil.

@@ -45,6 +45,10 @@ type StopRequest struct {
 type RestartRequest struct {
 	Size  Size
 	Watch time.Duration // as in StartRequest
+
+	// Force starts the process beside what an earlier one has left running, which it does not touch. Without it that is
+	// a ConflictError which names what is left, and for which Forcible is true.
+	Force bool
 }
 
 // SendRequest asks for text and keys to be typed into a live session: the text first, then the keys.
