@@ -28,7 +28,7 @@ func mayImport() map[string][]string {
 		"store":       {".", "migrations"},
 		"store/local": {".", "migrations"},
 		"runtime": {".", "store", "runtime/tmux", "runtime/pty", "runtime/launch", "runtime/task", "runtime/git",
-			"runtime/host"},
+			"runtime/host", "runtime/durable"},
 		"runtime/tmux":    {".", "runtime/pty"},
 		"runtime/pty":     {"."},
 		"runtime/launch":  {".", "runtime/durable"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // checkEnv refuses what cannot stand in an environment; POSIX.1-2024, 8.1.
@@ -30,7 +31,7 @@ func writeEnv(path string, env []string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, raw, 0o600)
+	return durable.Replace(path, raw)
 }
 
 func readEnv(path string) ([]string, error) {

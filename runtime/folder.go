@@ -56,21 +56,14 @@ func (f folder) readRecord(k runKey) (rec launch.Record, ok bool, err error) {
 
 // forget removes the spec and exit record of a run that is over and recorded.
 func (f folder) forget(k runKey) error {
-	return errors.Join(removed(f.spec(k)), removed(f.record(k)))
+	return launch.Forget(f.spec(k), f.record(k))
 }
 
 // remove deletes all that is kept of a session.
 func (f folder) remove(id string, lastRun int) error {
 	var errs []error
 	for run := 0; run <= lastRun; run++ {
-		errs = append(errs, removed(f.record(runKey{id, run})))
+		errs = append(errs, f.forget(runKey{id, run}))
 	}
 	return errors.Join(append(errs, os.RemoveAll(f.session(id)))...)
-}
-
-func removed(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }

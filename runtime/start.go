@@ -50,12 +50,16 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err := s.Tmux.Ping(ctx); err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	session, err = s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
+	files, err := s.prepareNew(session, p)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	s.board.put(session)
-	return s.begin(ctx, a, session, p, r.Size, r.Watch)
+	made, err := s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
+	if err != nil {
+		return hitchpost.StartResult{}, errors.Join(err, files.Discard(), s.folder.remove(session.ID, 0))
+	}
+	s.board.put(made)
+	return s.begin(ctx, a, made, files, r.Size, r.Watch)
 }
 
 // newSession is the session that r asks for, checked.
@@ -223,7 +227,8 @@ func lookup(env []string, name string) string {
 // begin makes the process of a STARTING session. It is finished even when ctx ends meanwhile: a wish once recorded is
 // carried out or recorded as failed.
 func (s *Service) begin(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, p program, size hitchpost.Size, watch time.Duration,
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
+	watch time.Duration,
 ) (hitchpost.StartResult, error) {
 	type answer struct {
 		session hitchpost.Session
@@ -231,7 +236,7 @@ func (s *Service) begin(
 	}
 	done := make(chan answer, 1)
 	s.goDo(func() {
-		got, err := s.makeProcess(s.background, a, session, p, size)
+		got, err := s.makeProcess(s.background, a, session, files, size)
 		done <- answer{got, err}
 	})
 	select {
@@ -247,9 +252,9 @@ func (s *Service) begin(
 
 // makeProcess hands the program to tmux and records that it is up, or why it is not.
 func (s *Service) makeProcess(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, p program, size hitchpost.Size,
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
 ) (hitchpost.Session, error) {
-	if err := s.handOver(ctx, session, p, size); err != nil {
+	if err := s.handOver(ctx, session, files, size); err != nil {
 		return s.notMade(ctx, a, session, err)
 	}
 	up, err := s.change(ctx, session, store.Transition{
@@ -281,12 +286,12 @@ func (s *Service) notMade(
 	return failed, errors.Join(why, err, s.folder.remove(session.ID, 0))
 }
 
-// handOver writes the spec of a run and has tmux start the wrapper with it.
-func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p program, size hitchpost.Size) error {
-	spec, err := s.writeSpec(session, p)
-	if err != nil {
-		return hitchpost.Errorf(hitchpost.FailedError, "the files of a session cannot be written: %w", err).
-			Hinted("look whether %s has free space and may be written, then try again", s.DataDir)
+// handOver opens a run and has tmux start the wrapper with its spec.
+func (s *Service) handOver(
+	ctx context.Context, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
+) error {
+	if err := files.Commit(); err != nil {
+		return s.notWritten(err)
 	}
 	record, err := encodeRecord(session)
 	if err != nil {
@@ -294,30 +299,9 @@ func (s *Service) handOver(ctx context.Context, session hitchpost.Session, p pro
 	}
 	_, err = s.Tmux.Start(ctx, tmux.Start{
 		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
-		Command: append(slices.Clone(s.Wrapper), spec),
+		Command: append(slices.Clone(s.Wrapper), s.folder.spec(runKey{session.ID, session.Restarts})),
 	})
 	return err
-}
-
-// writeSpec writes what the wrapper of a run is to do, and returns where it stands.
-func (s *Service) writeSpec(session hitchpost.Session, p program) (string, error) {
-	k := runKey{session.ID, session.Restarts}
-	if err := os.MkdirAll(s.folder.session(session.ID), 0o700); err != nil {
-		return "", err
-	}
-	if len(p.extra) > 0 {
-		if err := writeEnv(s.folder.env(session.ID), p.extra); err != nil {
-			return "", err
-		}
-	}
-	spec := launch.Spec{
-		Session: k.session, Run: k.run, Argv: append([]string{p.path}, p.argv[1:]...), Argv0: p.argv0,
-		Env: p.env, Dir: session.Cwd, Record: s.folder.record(k),
-	}
-	if spec.Argv0 == "" {
-		spec.Argv0 = p.argv[0]
-	}
-	return s.folder.spec(k), launch.WriteSpec(s.folder.spec(k), spec)
 }
 
 // watchEarly stays with a new process for d, and reports its end if it comes that soon.

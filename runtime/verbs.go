@@ -71,22 +71,31 @@ func (s *Service) Restart(
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
-	// has changed yet.
-	if err := s.Tmux.KillRun(ctx, session.ID, session.Restarts); err != nil {
-		return hitchpost.StartResult{}, err
-	}
-	session, err = s.change(ctx, session, store.Transition{
-		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, "restart asked"),
-		Lease: time.Now().Add(startLease),
-	})
+	files, err := s.prepareRun(runKey{session.ID, session.Restarts + 1}, session.Cwd, p)
 	if err != nil {
-		return hitchpost.StartResult{}, err
+		return hitchpost.StartResult{}, s.notWritten(err)
+	}
+	session, err = s.restarting(ctx, a, session)
+	if err != nil {
+		return hitchpost.StartResult{}, errors.Join(err, files.Discard())
 	}
 	if err := s.setAside(session.ID); err != nil {
 		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
 	}
-	return s.begin(ctx, a, session, p, r.Size, r.Watch)
+	return s.begin(ctx, a, session, files, r.Size, r.Watch)
+}
+
+// restarting makes room for a fresh process of an ended session, and records the wish for it.
+func (s *Service) restarting(ctx context.Context, a hitchpost.Actor, session hitchpost.Session) (hitchpost.Session, error) {
+	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
+	// has changed yet.
+	if err := s.Tmux.KillRun(ctx, session.ID, session.Restarts); err != nil {
+		return session, err
+	}
+	return s.change(ctx, session, store.Transition{
+		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, "restart asked"),
+		Lease: time.Now().Add(startLease),
+	})
 }
 
 // restartable is nil for a session that a Restart may give a fresh process. The store decides again.

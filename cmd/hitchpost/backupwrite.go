@@ -87,9 +87,9 @@ func (a *archive) addFiles(ctx context.Context, dataDir string) error {
 }
 
 // unfinished reports whether a file is one that somebody is about to write: the names of such begin with a dot, and the
-// place that a running session's exit record will take ends in .open.
+// place that a session's exit record will take ends in .place before the program runs and in .open while it does.
 func unfinished(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".open")
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".open") || strings.HasSuffix(name, ".place")
 }
 
 func (a *archive) addFile(path, name string) error {

@@ -15,14 +15,32 @@ const Reserved = 8 << 10
 
 // Replace puts data at path with mode 0600. It leaves the old file, and nothing else, where it fails.
 func Replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+	name, err := Aside(path, data)
 	if err != nil {
 		return err
 	}
-	if err := Finish(f, data, path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+	if err := os.Rename(name, path); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
-	return nil
+	return SyncDir(filepath.Dir(path))
+}
+
+// Aside puts data into a new file beside path, with mode 0600, and returns its name, which begins with a dot: a rename
+// to path then takes no new space. The data is on the disk before the name can be: a rename that outlived a power loss
+// alone would name an empty file. It leaves nothing where it fails.
+func Aside(path string, data []byte) (string, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
 }
 
 // Finish makes data all that f holds and gives it the name path. It closes f in any case; where it fails, f keeps its

@@ -93,11 +93,17 @@ func TestRecordIsKeptWhereNoSpaceCouldBeHeld(t *testing.T) {
 	s := spec(t, "sh", "-c", "mkdir later; exit 5")
 	s.Record = filepath.Join(s.Dir, "later", "exit-0.json") // the directory is missing until the program runs
 	path := filepath.Join(s.Dir, "run.json")
+	if err := os.Mkdir(filepath.Dir(s.Record), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	writeSpec(t, path, s)
+	if err := os.RemoveAll(filepath.Dir(s.Record)); err != nil {
+		t.Fatal(err)
+	}
 	again(t, path, s).endsWith(5, "")
 }
 
-func TestWriteSpecIsPrivateAndOpensANewRun(t *testing.T) {
+func TestSpecIsPrivateAndOpensANewRun(t *testing.T) {
 	t.Parallel()
 	s := spec(t, "true")
 	path := filepath.Join(s.Dir, "run.json")
@@ -106,13 +112,32 @@ func TestWriteSpecIsPrivateAndOpensANewRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	p, err := launch.Prepare(path, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Discard(); err != nil { // as if there had never been any
+		t.Fatal(err)
+	}
+	if old, err := os.ReadFile(path); err != nil || string(old) != "old" {
+		t.Errorf("%q, %v", old, err)
+	}
 	writeSpec(t, path, s)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil || len(entries) != 1 {
+	held, err := os.Stat(s.Record + ".place")
+	if err != nil || held.Size() != 8<<10 {
+		t.Errorf("the place of the record: %v, %v", held, err)
+	}
+	if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) != 2 {
+		t.Errorf("left %v, %v", entries, err)
+	}
+	if err := launch.Forget(path, s.Record); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(s.Dir); err != nil || len(entries) != 0 {
 		t.Errorf("left %v, %v", entries, err)
 	}
 }

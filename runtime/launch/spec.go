@@ -2,9 +2,7 @@ package launch
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/hitchpost/hitchpost/runtime/durable"
@@ -36,32 +34,16 @@ type specFile struct {
 	Record  durable.Text   `json:"record"`
 }
 
-// WriteSpec puts s at path with mode 0600, atomically. It opens a new run: what an earlier run left at s.Record is
-// removed first, so that it is never taken for the end of this one (a restored database may count runs anew).
-func WriteSpec(path string, s Spec) error {
+func (s Spec) encode() ([]byte, error) {
 	data, err := json.Marshal(specFile{
-		Version: 1, Session: s.Session, Run: s.Run, Argv: durable.Texts(s.Argv), Argv0: durable.Text(s.Argv0), Env: durable.Texts(s.Env),
-		Dir: durable.Text(s.Dir), Record: durable.Text(s.Record),
+		Version: 1, Session: s.Session, Run: s.Run, Argv: durable.Texts(s.Argv), Argv0: durable.Text(s.Argv0),
+		Env: durable.Texts(s.Env), Dir: durable.Text(s.Dir), Record: durable.Text(s.Record),
 	})
-	if err != nil {
-		return fmt.Errorf("write spec: %w", err)
+	if err == nil && len(data) > specLimit {
+		err = fmt.Errorf("%d bytes of words and environment are too many", len(data))
 	}
-	if len(data) > specLimit {
-		return fmt.Errorf("write spec: %d bytes of words and environment are too many", len(data))
-	}
-	for _, old := range []string{s.Record, openName(s.Record)} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("write spec: %w", err)
-		}
-	}
-	if err := durable.Replace(path, data); err != nil {
-		return fmt.Errorf("write spec: %w", err)
-	}
-	return nil
+	return data, err
 }
-
-// openName is the file that holds a run's place on disk between its start and its end.
-func openName(record string) string { return record + ".open" }
 
 func readSpec(path string) (Spec, error) {
 	data, err := durable.Read(path, specLimit)

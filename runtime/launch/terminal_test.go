@@ -81,7 +81,11 @@ func begin(t *testing.T, s launch.Spec) *wrapped {
 
 func writeSpec(t *testing.T, path string, s launch.Spec) {
 	t.Helper()
-	if err := launch.WriteSpec(path, s); err != nil {
+	p, err := launch.Prepare(path, s)
+	if err == nil {
+		err = p.Commit()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -42,7 +42,7 @@ func Run(specPath string) (exitStatus int) {
 	if err != nil {
 		return complain(statusWrapper, "this session cannot be run: %v", err)
 	}
-	place, err := reserve(spec.Record)
+	place, err := claim(spec.Record)
 	if errors.Is(err, fs.ErrExist) {
 		return complain(statusWrapper, "this run was started before: restart the session instead")
 	}
@@ -131,11 +131,16 @@ func resume(pid int, by syscall.Signal) {
 	_ = syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// reserve takes the space for a record. It fails with fs.ErrExist where the run has been started before.
-func reserve(record string) (*os.File, error) {
+// claim takes the space that was prepared for a record, which one wrapper alone can. It fails with fs.ErrExist where
+// the run has been started before.
+func claim(record string) (*os.File, error) {
 	if _, err := os.Lstat(record); err == nil {
 		return nil, fmt.Errorf("%s: %w", record, os.ErrExist)
 	}
+	if err := os.Rename(placeName(record), openName(record)); err == nil {
+		return os.OpenFile(openName(record), os.O_RDWR, 0)
+	}
+	// A service of an older version, still at work after an upgrade of the binary, has prepared none.
 	return durable.Reserve(openName(record))
 }
 
