@@ -23,14 +23,6 @@ func (s *Service) Login(fingerprint, login, remote string) (hitchpost.Actor, hit
 // KeysChanged gets a value after the keys may have changed: who is in may have to go. It has one reader.
 func (s *Service) KeysChanged() <-chan struct{} { return s.keys.news }
 
-// NoteLogin has the ledger write down that the actor came in.
-func (s *Service) NoteLogin(a hitchpost.Actor) {
-	at := time.Now()
-	s.ledger.add("login", func(ctx context.Context) error {
-		return s.Store.KeyUsed(ctx, a.Fingerprint, at)
-	})
-}
-
 // Last is the id of the session that this key attached to last, from memory; empty when it never did.
 func (s *Service) Last(_ context.Context, a hitchpost.Actor) string {
 	return s.keys.lastSession(a.Fingerprint)

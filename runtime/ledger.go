@@ -10,16 +10,22 @@ import (
 )
 
 // ledgerLimit bounds what waits for an absent database; beyond it the oldest entries are dropped, with a log line.
-const ledgerLimit = 10_000
+// ledgerMinor bounds the part of it that strangers can cause, so that they push out nothing else; beyond it new ones are
+// dropped.
+const (
+	ledgerLimit = 10_000
+	ledgerMinor = 1000
+)
 
 // ledger writes down what has already happened, in order and off the path of the person it happened to: attaches,
-// detaches, logins. While the database is away entries wait; nobody is held up by them.
+// detaches, logins, refusals. While the database is away entries wait; nobody is held up by them.
 type ledger struct {
 	log   *slog.Logger
 	pause time.Duration // between tries while the database is away
 
 	mu      sync.Mutex
 	entries []entry
+	minor   int // how many of them are
 	wake    chan struct{}
 }
 
@@ -27,6 +33,7 @@ type ledger struct {
 type entry struct {
 	what  string // for the log
 	write func(context.Context) error
+	minor bool
 }
 
 func newLedger(log *slog.Logger) *ledger {
@@ -35,12 +42,27 @@ func newLedger(log *slog.Logger) *ledger {
 
 // add never blocks.
 func (l *ledger) add(what string, write func(context.Context) error) {
+	l.put(entry{what: what, write: write})
+}
+
+// addMinor is add for what may be dropped sooner than all else. It never blocks.
+func (l *ledger) addMinor(what string, write func(context.Context) error) {
+	l.put(entry{what: what, write: write, minor: true})
+}
+
+func (l *ledger) put(e entry) {
 	l.mu.Lock()
+	if e.minor && l.minor >= ledgerMinor {
+		l.mu.Unlock()
+		l.log.Warn("ledger holds enough of these, entry dropped", "entry", e.what)
+		return
+	}
 	if len(l.entries) >= ledgerLimit {
 		l.log.Error("ledger full, oldest entry dropped", "entry", l.entries[0].what)
-		l.entries = l.entries[1:]
+		l.takeFirst()
 	}
-	l.entries = append(l.entries, entry{what, write})
+	l.entries = append(l.entries, e)
+	l.count(e, 1)
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -94,13 +116,27 @@ func (l *ledger) take() (entry, bool) {
 	if len(l.entries) == 0 {
 		return entry{}, false
 	}
+	return l.takeFirst(), true
+}
+
+// takeFirst removes the oldest entry; the lock is held.
+func (l *ledger) takeFirst() entry {
 	e := l.entries[0]
 	l.entries = l.entries[1:]
-	return e, true
+	l.count(e, -1)
+	return e
+}
+
+// count keeps minor true; the lock is held.
+func (l *ledger) count(e entry, n int) {
+	if e.minor {
+		l.minor += n
+	}
 }
 
 func (l *ledger) putBack(e entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries = append([]entry{e}, l.entries...)
+	l.count(e, 1)
 }

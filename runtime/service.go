@@ -44,6 +44,7 @@ type Service struct {
 	board   *board
 	keys    *keyring
 	ledger  *ledger
+	book    *eventBook
 	views   *views
 	places  *places
 	kept    evidenceLog
@@ -72,6 +73,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		board:   newBoard(now),
 		keys:    newKeyring(),
 		ledger:  newLedger(c.Log),
+		book:    newEventBook(),
 		views:   newViews(),
 		places:  newPlaces(),
 		disk:    newDisk(),
@@ -104,7 +106,7 @@ func (s *Service) Run(ctx context.Context) error {
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
 			s.listen, s.reconcileLoop, s.watchExits, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
-			s.healthLoop, s.rereadLoop,
+			s.healthLoop, s.rereadLoop, s.comersLoop,
 		} {
 			loops.Go(func() error {
 				defer cancel() // one that ends early ends all
@@ -156,9 +158,13 @@ func (s *Service) heed(ctx context.Context, n store.Notice) error {
 		return nil
 	case store.TopicKey:
 		return s.rereadKeys(ctx)
-	case store.TopicEvent, store.TopicTask:
+	case store.TopicEvent:
+		s.book.appended.ring()
+		return nil
+	case store.TopicTask:
 		return nil
 	default:
+		s.book.appended.ring()
 		s.Wake()
 		return s.reread(ctx)
 	}
@@ -217,13 +223,21 @@ func (s *Service) healthLoop(ctx context.Context) error {
 	return every(ctx, healthEvery, func() { s.checkDatabase(ctx) })
 }
 
-// rereadLoop keeps board and keyring true where notices fail.
+// rereadLoop keeps board and keyring true where notices fail. A reading that failed is made again soon: nobody is let
+// in or shut out by what it did not say.
 func (s *Service) rereadLoop(ctx context.Context) error {
-	return every(ctx, rereadEvery, func() {
+	for {
+		wait := rereadEvery
 		if err := s.reread(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("store not read again", "err", err)
+			wait = healthEvery
 		}
-	})
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func (s *Service) checkDatabase(ctx context.Context) {

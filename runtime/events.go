@@ -1,0 +1,192 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/store"
+)
+
+const (
+	// eventPage is how many events are read at once, and held in memory for one who looks at the log.
+	eventPage = 500
+	// eventReaders is how many of them read at the same time. An event wakes all followers, and they must not take every
+	// connection to the database from those who ask for something else.
+	eventReaders = 3
+	// followAgain is the pause after a failed read of a follower. That ends with a notice too, but not where only the
+	// read failed and the listener goes on.
+	followAgain = 2 * time.Second
+)
+
+// eventBook is what the service keeps of the event log in memory.
+type eventBook struct {
+	appended *bell         // rings when events were appended
+	reads    chan struct{} // holds a token for each read that is under way
+
+	logins, refusals, denials *tally
+}
+
+func newEventBook() *eventBook {
+	return &eventBook{
+		appended: newBell(), reads: make(chan struct{}, eventReaders),
+		logins:   newTally(loginsEach, loginsAll),
+		refusals: newTally(refusalsEach, refusalsAll),
+		denials:  newTally(denialsEach, denialsAll),
+	}
+}
+
+// Events gives show the events that q chooses and the actor may see, in the order in which they were appended and page
+// by page, so that a log of any length needs little memory. It ends with the last one there is, with the error of show,
+// or when ctx ends. Logins, refusals and changes of keys are for those who may administer.
+func (s *Service) Events(
+	ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error,
+) error {
+	r, err := s.chosen(ctx, a, q)
+	if err != nil {
+		return err
+	}
+	for {
+		page, more, err := s.eventPage(ctx, a, &r)
+		if err != nil {
+			return err
+		}
+		if len(page) > 0 {
+			if err := show(page); err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// FollowEvents is Events that goes on with what is appended; without Since it begins with what is appended after the
+// call. It ends when ctx or the service does, whose cause it returns, or with the error of show. While the database is
+// away it waits, and tells away once for each time why; then it goes on where it was: nothing is missed and nothing comes
+// twice. A show that takes long holds up nobody.
+func (s *Service) FollowEvents(
+	ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error, away func(error),
+) error {
+	r, err := s.chosen(ctx, a, q)
+	if err != nil {
+		return err
+	}
+	last, err := s.Store.LastEvent(ctx) // also where it is not needed: an absent database is an error at first
+	if err != nil {
+		return err
+	}
+	if q.Since.IsZero() {
+		r.After = last
+	}
+	f := follower{service: s, read: time.Now(), away: away}
+	for {
+		appended := s.book.appended.next()
+		page, more, err := s.eventPage(ctx, a, &r)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case hitchpost.KindOf(err) == hitchpost.UnavailableError:
+			f.tell(err)
+			err = f.wait(ctx, appended, time.After(followAgain))
+		case err == nil:
+			f.read, f.told = time.Now(), false
+			if len(page) > 0 {
+				err = show(page)
+			}
+			if err == nil && !more {
+				err = f.wait(ctx, appended, nil)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// follower is what one who follows the events knows of the database.
+type follower struct {
+	service *Service
+	read    time.Time // when the database last answered
+	told    bool      // that it is away now
+	away    func(error)
+}
+
+// tell tells once that the database is away.
+func (f *follower) tell(why error) {
+	if !f.told {
+		f.told = true
+		f.away(why)
+	}
+}
+
+// wait waits until there may be more to read. It tells of an outage that the service has noticed meanwhile.
+func (f *follower) wait(ctx context.Context, appended <-chan struct{}, again <-chan time.Time) error {
+	s := f.service
+	for {
+		changed := s.board.next()
+		// What the board tells may be from before the last answer.
+		if _, database, _ := s.board.all(); !database.OK && database.Since.After(f.read) {
+			f.tell(hitchpost.Errorf(hitchpost.UnavailableError, "%s", database.Reason))
+		}
+		select {
+		case <-appended:
+			return nil
+		case <-again:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.background.Done():
+			return context.Cause(s.background)
+		case <-changed:
+		}
+	}
+}
+
+// chosen is what q asks the store for.
+func (s *Service) chosen(ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery) (hitchpost.EventRequest, error) {
+	r := hitchpost.EventRequest{Since: q.Since, Limit: eventPage}
+	if err := a.Require(hitchpost.Look); err != nil {
+		return r, err
+	}
+	if q.Ref == "" {
+		return r, nil
+	}
+	session, err := s.resolve(ctx, a, q.Ref)
+	r.Session = session.ID
+	return r, err
+}
+
+// eventPage reads the next page of r, and moves r behind it. What the actor may not see is left out; more tells whether
+// there may be another page.
+func (s *Service) eventPage(
+	ctx context.Context, a hitchpost.Actor, r *hitchpost.EventRequest,
+) (page []hitchpost.Event, more bool, err error) {
+	select {
+	case s.book.reads <- struct{}{}:
+		defer func() { <-s.book.reads }()
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+	read, err := s.Store.Events(ctx, *r)
+	if err != nil || len(read) == 0 {
+		return nil, false, err
+	}
+	r.After = read[len(read)-1].ID
+	for _, e := range read {
+		if a.May(sees(e.Kind)) {
+			page = append(page, e)
+		}
+	}
+	return page, len(read) == r.Limit, nil
+}
+
+// sees is the permission that an actor needs to see an event of a kind.
+func sees(kind string) hitchpost.Permission {
+	switch kind {
+	case store.EventLogin, store.EventRefused, store.EventKeyAdded, store.EventKeyRevoked:
+		return hitchpost.Administer
+	}
+	return hitchpost.Look
+}
