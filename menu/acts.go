@@ -13,6 +13,7 @@ import (
 type acted struct {
 	verb   string
 	id     string // of the session; empty for a start
+	on     hitchpost.Session
 	result hitchpost.StartResult
 	err    error
 }
@@ -29,7 +30,7 @@ func (m *model) perform(verb string, s hitchpost.Session, f func(ctx context.Con
 	id := s.ID
 	cmd := m.tasks.act(actLimit, func(ctx context.Context) tea.Msg {
 		res, err := f(ctx)
-		return acted{verb, id, res, err}
+		return acted{verb, id, s, res, err}
 	})
 	return tea.Batch(cmd, m.begin(id, underWay(verb, s.Handle)))
 }
@@ -56,13 +57,14 @@ func (m *model) retitle(s hitchpost.Session, title string) tea.Cmd {
 	})
 }
 
-func (m *model) restart(s hitchpost.Session) tea.Cmd {
+// restart asks for a fresh process; with verbForce beside what the last one left running.
+func (m *model) restart(verb string, s hitchpost.Session) tea.Cmd {
 	if !s.State.Ended() {
 		m.complain(noAct(verbRestart, s))
 		return nil
 	}
-	r := hitchpost.RestartRequest{Size: m.size, Watch: watchOf(s.Kind)}
-	return m.perform(verbRestart, s, func(ctx context.Context) (hitchpost.StartResult, error) {
+	r := hitchpost.RestartRequest{Size: m.size, Watch: watchOf(s.Kind), Force: verb == verbForce}
+	return m.perform(verb, s, func(ctx context.Context) (hitchpost.StartResult, error) {
 		return m.service.Restart(ctx, m.actor, s.ID, r)
 	})
 }
@@ -94,6 +96,9 @@ func (m *model) acted(a acted) tea.Cmd {
 		m.form.busy = false
 	}
 	switch {
+	case m.mode == modeList && a.verb == verbRestart && hitchpost.Forcible(a.err):
+		m.ask(question{text: askForce(a.err), verbs: []string{verbForce}, confirm: true}, a.on)
+		return nil
 	case a.err != nil:
 		m.complain(failure(a.err))
 		if waiting {

@@ -180,6 +180,41 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
+// TestRestartBesideWhatIsLeft refuses a restart for what is left of the last process, shows what that is, and forces
+// only where the person says so.
+func TestRestartBesideWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys, see string
+		asked     []string
+	}{
+		{"y", "train runs again", []string{"restart 0190a1b2-0005", "force 0190a1b2-0005"}},
+		{"n", "esc clear", []string{"restart 0190a1b2-0005"}},
+		{"<enter>r", "y restart anyway", []string{"restart 0190a1b2-0005"}},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(team()...)
+			f.act = func(_ context.Context, verb, _ string) (hitchpost.StartResult, error) {
+				if verb == "force" {
+					return hitchpost.StartResult{Session: team()[4]}, nil
+				}
+				return hitchpost.StartResult{}, hitchpost.Errorf(hitchpost.ConflictError,
+					"train left a process behind: py\x1b[2Jthon (process 4711)").For("force").Hinted("end it, or start beside it")
+			}
+			s := sit(t, f, func(c *Config) { c.Terminal.Size = hitchpost.Size{Cols: 40, Rows: 20} })
+			s.hand.press("/train<enter>r")
+			s.see("train left a process behind: py")
+			s.see("y restart anyway")
+			s.hand.press(c.keys)
+			s.see(c.see)
+			if got, want := f.called(), strings.Join(c.asked, "\n"); got != want {
+				t.Errorf("the service was asked %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // TestPreview follows the selection and the screen of the selected session.
 func TestPreview(t *testing.T) {
 	t.Parallel()

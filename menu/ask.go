@@ -75,7 +75,7 @@ func (m *model) do(verb string, s hitchpost.Session) tea.Cmd {
 	case verbClose:
 		return m.close(s)
 	default:
-		return m.restart(s)
+		return m.restart(verb, s)
 	}
 }
 

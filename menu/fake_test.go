@@ -93,9 +93,13 @@ func (f *fake) Start(ctx context.Context, _ hitchpost.Actor, r hitchpost.StartRe
 	return f.do(ctx, "start", "")
 }
 
-func (f *fake) Restart(ctx context.Context, _ hitchpost.Actor, ref string, _ hitchpost.RestartRequest) (hitchpost.StartResult, error) {
-	f.record("restart %s", ref)
-	return f.do(ctx, "restart", ref)
+func (f *fake) Restart(ctx context.Context, _ hitchpost.Actor, ref string, r hitchpost.RestartRequest) (hitchpost.StartResult, error) {
+	verb := "restart"
+	if r.Force {
+		verb = "force"
+	}
+	f.record("%s %s", verb, ref)
+	return f.do(ctx, verb, ref)
 }
 
 func (f *fake) Stop(ctx context.Context, _ hitchpost.Actor, ref string, _ hitchpost.StopRequest) (hitchpost.Session, error) {

@@ -77,7 +77,7 @@ func (m *model) pressAct(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch {
 	case key.Matches(k, m.keys.restart) && m.allowed(s):
-		return m.restart(s)
+		return m.restart(verbRestart, s)
 	case key.Matches(k, m.keys.stop) && m.allowed(s):
 		if !s.State.Live() {
 			m.complain(noAct(verbStop, s))

@@ -162,6 +162,16 @@ func askClose(s hitchpost.Session) string {
 	return fmt.Sprintf("close %s? it leaves the list and cannot be restarted; no file is touched", clean(s.Handle))
 }
 
+// askForce asks about a restart that was refused for what is left of the last process.
+func askForce(err error) string {
+	words := failure(err)
+	var e *hitchpost.Error
+	if errors.As(err, &e) {
+		words = clean(e.Message)
+	}
+	return words + "; start a new one beside it?"
+}
+
 // offer says why an ended session cannot be attached to, and what a restart would give.
 func offer(s hitchpost.Session, mayDrive bool) string {
 	words := clean(s.Handle)
@@ -225,12 +235,14 @@ const (
 	verbStop    = "stop"
 	verbClose   = "close"
 	verbRename  = "rename"
+	verbForce   = "restart anyway"
 )
 
 // underWay is an act that takes its time.
 func underWay(verb, handle string) string {
 	doing := map[string]string{
-		verbStart: "starting", verbRestart: "restarting", verbStop: "stopping", verbClose: "closing", verbRename: "renaming",
+		verbStart: "starting", verbRestart: "restarting", verbForce: "restarting", verbStop: "stopping", verbClose: "closing",
+		verbRename: "renaming",
 	}[verb]
 	return doing + " " + clean(handle)
 }
@@ -239,7 +251,7 @@ func underWay(verb, handle string) string {
 func done(verb string, s hitchpost.Session) string {
 	h := clean(s.Handle)
 	switch verb {
-	case verbRestart:
+	case verbRestart, verbForce:
 		return h + " runs again: enter attaches"
 	case verbStop:
 		return h + " is " + stateWord(s.State, false) + ": r restarts it, c takes it off the list"
