@@ -152,6 +152,40 @@ func TestRestartAfterTheEnd(t *testing.T) {
 	}
 }
 
+func TestRestartBesideWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		key              string
+		restarts, status int
+	}{{"f", 1, 0}, {"r", 0, 4}} {
+		s := serve(t, nil)
+		s.service.add("web")
+		s.service.left = "py\x1b[2Jthon (process 4711)"
+		tm := open(t, s.client("alice")).exec("web")
+		(<-s.service.made).exits(0)
+		tm.shows("press r to restart")
+		tm.typeIn("rf") // what is typed ahead is no answer
+		tm.shows("it left py\ufffd[2Jthon (process 4711) behind: end it, or start beside it, press f")
+		tm.typeIn(test.key)
+		if test.restarts > 0 {
+			(<-s.service.made).exits(0)
+			tm.shows("press r to restart it, any other key to leave")
+			until(t, "the second offer", func() bool { return strings.Count(tm.screen.String(), "press r") == 2 })
+			tm.typeIn("x")
+		} else {
+			tm.shows("not restarted: end what it has left behind first")
+		}
+		if status := tm.exit(); status != test.status {
+			t.Errorf("%s: status %d", test.key, status)
+		}
+		s.service.mu.Lock()
+		if s.service.restarts != test.restarts {
+			t.Errorf("%s: %d restarts", test.key, s.service.restarts)
+		}
+		s.service.mu.Unlock()
+	}
+}
+
 func TestTheOfferDoesNotWaitForNobody(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(c *sshd.Config) { c.Limits.Prompt = 50 * time.Millisecond })

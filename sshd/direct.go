@@ -97,11 +97,21 @@ func (s *session) leave(ctx context.Context, end hitchpost.AttachEnd) (int, bool
 	return 0, false
 }
 
-// restart starts a fresh process for a session whose end is on the screen. Should that process end at once, the attach
-// that follows tells.
+// restart starts a fresh process for a session whose end is on the screen; beside what the last one left running only
+// where the person says so. Should that process end at once, the attach that follows tells.
 func (s *session) restart(ctx context.Context, id string) error {
 	s.farewell(restarting)
-	_, err := s.conn.srv.cfg.Service.Restart(ctx, s.id.actor, id, hitchpost.RestartRequest{Size: s.sizes.latest()})
+	r := hitchpost.RestartRequest{Size: s.sizes.latest()}
+	_, err := s.conn.srv.cfg.Service.Restart(ctx, s.id.actor, id, r)
+	if !hitchpost.Forcible(err) {
+		return err
+	}
+	if s.ask(ctx, besideLine(err), "f") != 'f' {
+		return notRestarted()
+	}
+	s.farewell(restarting)
+	r = hitchpost.RestartRequest{Size: s.sizes.latest(), Force: true}
+	_, err = s.conn.srv.cfg.Service.Restart(ctx, s.id.actor, id, r)
 	return err
 }
 

@@ -21,6 +21,7 @@ type service struct {
 	views    []*view
 	requests []hitchpost.AttachRequest
 	restarts int
+	left     string // what the last process left behind
 	last     string
 	lastOf   map[string]string // by client
 	attach   error             // what Attach fails with
@@ -55,13 +56,17 @@ func (s *service) Attach(_ context.Context, _ hitchpost.Actor, r hitchpost.Attac
 	return v, nil
 }
 
-func (s *service) Restart(_ context.Context, a hitchpost.Actor, ref string, _ hitchpost.RestartRequest) (
+func (s *service) Restart(_ context.Context, a hitchpost.Actor, ref string, r hitchpost.RestartRequest) (
 	hitchpost.StartResult, error) {
 	if err := a.Require(hitchpost.Drive); err != nil {
 		return hitchpost.StartResult{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.left != "" && !r.Force {
+		return hitchpost.StartResult{}, hitchpost.Errorf(hitchpost.ConflictError, "it left %s behind", s.left).
+			For("force").Hinted("end it, or start beside it")
+	}
 	s.restarts++
 	return hitchpost.StartResult{}, nil
 }

@@ -55,6 +55,15 @@ func errorLine(err error) string { return "hitchpost: " + hitchpost.OneLine(err.
 // noticeLine is an error as the menu shows it.
 func noticeLine(err error) string { return hitchpost.OneLine(err.Error()) }
 
+// besideLine asks about a restart that was refused for what is left of the last process.
+func besideLine(err error) string {
+	return errorLine(err) + ", press f for that, any other key to leave it"
+}
+
+func notRestarted() *hitchpost.Error {
+	return hitchpost.Errorf(hitchpost.ConflictError, "not restarted").Hinted("end what it has left behind first")
+}
+
 // leftLine tells a person that they left a session that goes on.
 func leftLine(s hitchpost.Session) string {
 	return "hitchpost: detached from " + hitchpost.OneLine(s.Handle) + ", it goes on"
