@@ -27,6 +27,21 @@ func (s *Server) calmly(ctx context.Context, do func() error) error {
 	return do()
 }
 
+// leave ends a client of ours. tmux notifies control clients of that too, so it waits for one that is coming up; see
+// calmly. One that comes up later has asked tmux something before, which tmux answers after it has seen the end. A client
+// that cannot wait any longer goes all the same: it must not stay for ever.
+func (s *Server) leave(end func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	if unlock, err := s.lock(ctx, syscall.LOCK_SH); err == nil {
+		defer unlock()
+	}
+	return end()
+}
+
+// leaveLimit is longer than a control client takes to come up on a busy machine.
+const leaveLimit = time.Second
+
 // lock takes the lock of the directory: exclusively to start a server and to connect a control client, else shared.
 // The descriptor is closed on exec, so no tmux inherits it.
 func (s *Server) lock(ctx context.Context, how int) (unlock func(), err error) {

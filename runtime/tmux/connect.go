@@ -107,7 +107,7 @@ func (s *Server) dial(ctx context.Context) (*control, error) {
 	}
 	cmd := s.program.client(context.WithoutCancel(ctx), []string{"-C"},
 		"attach-session", "-E", "-f", "no-output", "-t", "="+lobby+":")
-	c, err := dialControl(ctx, cmd, s.notified, s.lost)
+	c, err := dialControl(ctx, cmd, s.life.Done(), s.notified, s.lost)
 	if err != nil {
 		return nil, err
 	}

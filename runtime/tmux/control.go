@@ -25,16 +25,19 @@ type control struct {
 	turn    chan struct{} // holds one token: whoever has it may send
 	count   int
 	answers chan *reply
-	gone    chan struct{} // closed once the connection is lost
-	err     error         // why; set before gone is closed
-	read    chan struct{} // closed once the reader ended
+	over    <-chan struct{} // closed when nobody will want an answer any more
+	gone    chan struct{}   // closed once the connection is lost
+	err     error           // why; set before gone is closed
+	read    chan struct{}   // closed once the reader ended
 }
 
 const markPrefix = "hitchpost-end-"
 
 // dialControl starts a control client. It runs until it ends or close is called; event is told of each notification,
-// and lost is called once when it ended. Neither may block.
-func dialControl(ctx context.Context, cmd *exec.Cmd, event func(string), lost func()) (*control, error) {
+// and lost is called once when it ended. Neither may block. Once over is closed no answer is waited for.
+func dialControl(
+	ctx context.Context, cmd *exec.Cmd, over <-chan struct{}, event func(string), lost func(),
+) (*control, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -46,7 +49,7 @@ func dialControl(ctx context.Context, cmd *exec.Cmd, event func(string), lost fu
 		return nil, err
 	}
 	c := &control{cmd: cmd, in: inW, out: outR, turn: make(chan struct{}, 1), answers: make(chan *reply, 1),
-		gone: make(chan struct{}), read: make(chan struct{})}
+		over: over, gone: make(chan struct{}), read: make(chan struct{})}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, &limited{buf: &c.stderr}
 	cmd.SysProcAttr = apart()
 	cmd.WaitDelay = waitDelay
@@ -88,8 +91,9 @@ func (c *control) reader(event func(string), lost func()) {
 	lost()
 }
 
-// run sends one line of commands and waits for its answer. tmux carries them out in one turn of its loop. When ctx
-// ends first, the client is closed: what it was sent may or may not have been done.
+// run sends one line of commands and waits for its answer. tmux carries them out in one turn of its loop. What was sent
+// is waited for until the deadline of ctx, even when ctx is cancelled: the client is everybody's, and the answer tells
+// what there is to clear away. At the deadline the client is closed: what it was sent may or may not have been done.
 func (c *control) run(ctx context.Context, cmds ...command) (string, error) {
 	return c.send(ctx, line(cmds))
 }
@@ -108,6 +112,9 @@ func (c *control) send(ctx context.Context, text string) (string, error) {
 	mark := markPrefix + strconv.Itoa(c.count)
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.in.SetWriteDeadline(deadline) // a pipe has deadlines
+		uncancelled, done := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+		defer done()
+		ctx = uncancelled
 	}
 	if _, err := c.in.WriteString(text + "\ndisplay-message -p " + mark + "\n"); err != nil {
 		c.kill()
@@ -125,6 +132,8 @@ func (c *control) send(ctx context.Context, text string) (string, error) {
 			return r.text.String(), r.err()
 		case <-c.gone:
 			return "", errLost
+		case <-c.over:
+			return "", context.Canceled
 		case <-ctx.Done():
 			c.kill()
 			return "", ctx.Err()

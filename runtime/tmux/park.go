@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +52,7 @@ func (p *park) take(ctx context.Context, k class, size hitchpost.Size) (*parked,
 		if err == nil {
 			return c, nil
 		}
-		c.Close()
+		_ = p.s.leave(c.Close)
 		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
 			return nil, err
 		}
@@ -73,7 +74,7 @@ func (p *park) pop(k class, size hitchpost.Size) *parked {
 		return nil
 	}
 	c := p.ready[best]
-	p.ready = append(p.ready[:best], p.ready[best+1:]...)
+	p.ready = slices.Delete(p.ready, best, best+1)
 	return c
 }
 
@@ -152,7 +153,7 @@ func (p *park) fill() error {
 	for {
 		k, size, old, missing := p.lack()
 		for _, c := range old {
-			c.Close()
+			_ = p.s.leave(c.Close)
 		}
 		if missing == 0 || p.s.life.Err() != nil {
 			return nil
@@ -166,7 +167,7 @@ func (p *park) fill() error {
 		p.mu.Lock()
 		if p.shut {
 			p.mu.Unlock()
-			return c.Close()
+			return p.s.leave(c.Close)
 		}
 		p.ready = append(p.ready, c)
 		p.mu.Unlock()
@@ -203,6 +204,6 @@ func (p *park) close() {
 	p.ready, p.shut = nil, true
 	p.mu.Unlock()
 	for _, c := range ready {
-		c.Close()
+		_ = p.s.leave(c.Close)
 	}
 }

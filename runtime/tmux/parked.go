@@ -50,7 +50,7 @@ func (s *Server) enter(ctx context.Context, k class, size hitchpost.Size) (*park
 	}
 	if err != nil {
 		if p.Process != nil {
-			p.Close()
+			_ = s.leave(p.Close)
 		}
 		return nil, fmt.Errorf("wait in the lobby: %w", err)
 	}

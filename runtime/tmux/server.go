@@ -148,7 +148,7 @@ func (s *Server) Close() error {
 		s.park.close()
 		<-s.link // never given back: later calls end by their limit
 		if s.control != nil {
-			s.control.close()
+			_ = s.leave(func() error { s.control.close(); return nil })
 		}
 	})
 	return nil

@@ -169,7 +169,7 @@ const (
 // may be called again and at the same time as the rest.
 func (v *View) Close() error {
 	v.closing.Do(func() { close(v.closed) })
-	err := v.live.Close()
+	err := v.s.leave(v.live.Close)
 	v.held.stop()
 	return err
 }
