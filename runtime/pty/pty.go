@@ -35,11 +35,8 @@ type Process struct {
 	read  atomic.Int64
 	typed atomic.Int64 // when Write was last called, in Unix nanoseconds; 0: never
 
-	// try and its fields are one reader's; they are here so that a read allocates nothing.
-	try    func(fd uintptr)
-	tryBuf []byte
-	tryN   int
-	tryErr error
+	// What one reader and one writer try without waiting. It is here so that neither allocates.
+	reading, writing attempt
 
 	// How long Close waits; see hangupGrace and inputGrace.
 	hangup, input time.Duration
@@ -63,7 +60,8 @@ func Start(cmd *exec.Cmd, size hitchpost.Size) (*Process, error) {
 	}
 	p := &Process{master: master, raw: raw, tty: tty.Name(), cmd: cmd, done: make(chan struct{}),
 		hangup: hangupGrace, input: inputGrace}
-	p.try = p.tryRead
+	p.reading.call, p.writing.call = unix.Read, unix.Write
+	p.reading.do, p.writing.do = p.reading.on, p.writing.on
 	if err := p.Resize(size); err != nil {
 		master.Close()
 		return nil, err
@@ -135,28 +133,39 @@ func (p *Process) ReadReady(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	p.tryBuf, p.tryN, p.tryErr = b, 0, nil
-	err := p.raw.Control(p.try)
-	p.tryBuf = nil
-	if err == nil {
-		err = p.tryErr
+	n, err := p.reading.try(p.raw, b)
+	if n > 0 {
+		p.read.Add(int64(n))
+		return n, nil
 	}
-	if p.tryN > 0 {
-		p.read.Add(int64(p.tryN))
-		return p.tryN, nil
-	}
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+	switch {
+	case err == nil:
+		return 0, io.EOF
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
 		return 0, nil
 	}
 	return 0, endOf(err)
 }
 
-func (p *Process) tryRead(fd uintptr) {
-	n, err := unix.Read(int(fd), p.tryBuf)
-	p.tryN, p.tryErr = max(n, 0), err
-	if n == 0 && err == nil {
-		p.tryErr = io.EOF
+// attempt is a call of the kernel that does not wait, since the descriptor is non-blocking.
+type attempt struct {
+	call func(fd int, b []byte) (int, error)
+	do   func(fd uintptr) // on, which would be allocated each time
+	buf  []byte
+	n    int
+	err  error
+}
+
+func (a *attempt) on(fd uintptr) { a.n, a.err = a.call(int(fd), a.buf) }
+
+func (a *attempt) try(raw syscall.RawConn, b []byte) (int, error) {
+	a.buf, a.n, a.err = b, 0, nil
+	err := raw.Control(a.do)
+	a.buf = nil
+	if err == nil {
+		err = a.err
 	}
+	return max(a.n, 0), err
 }
 
 // endOf turns the kernel's word for "the other side is closed" (EIO on Linux, pty(7)) into io.EOF.
@@ -167,17 +176,30 @@ func endOf(err error) error {
 	return err
 }
 
-// Write types b. It waits while the command does not read, until the write deadline.
+// Write types b. It waits while the command does not read.
 func (p *Process) Write(b []byte) (int, error) {
 	p.typed.Store(time.Now().UnixNano())
 	return p.master.Write(b)
 }
 
+// WriteWithin is Write that waits for at most limit, and then gives os.ErrDeadlineExceeded with what was typed so far.
+func (p *Process) WriteWithin(b []byte, limit time.Duration) (int, error) {
+	p.typed.Store(time.Now().UnixNano())
+	n, err := p.writing.try(p.raw, b)
+	if n == len(b) || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+		return n, err
+	}
+	// Only here, as a timer for each key would wake a thread to look after it.
+	if err := p.master.SetWriteDeadline(time.Now().Add(limit)); err != nil {
+		return n, err
+	}
+	m, err := p.master.Write(b[n:])
+	_ = p.master.SetWriteDeadline(time.Time{}) // it fails only for a closed one
+	return n + m, err
+}
+
 // SetReadDeadline ends a Read that waits, as os.File's does.
 func (p *Process) SetReadDeadline(t time.Time) error { return p.master.SetReadDeadline(t) }
-
-// SetWriteDeadline ends a Write that waits, as os.File's does.
-func (p *Process) SetWriteDeadline(t time.Time) error { return p.master.SetWriteDeadline(t) }
 
 // Resize sets the terminal's size and never blocks; the command hears of it by SIGWINCH when it changed.
 func (p *Process) Resize(size hitchpost.Size) error {

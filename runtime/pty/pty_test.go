@@ -128,6 +128,26 @@ func TestReadDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// A command that does not read keeps nobody for longer than they asked, and what it has not taken is told.
+func TestWriteWithinALimit(t *testing.T) {
+	t.Parallel()
+	p := run(t, hitchpost.Size{Cols: 80, Rows: 24}, "sh", "-c", "stty raw -echo; echo ready; kill -STOP $$; exec cat")
+	until(t, p, "ready\n")
+	typed := bytes.Repeat([]byte("x"), 1<<20)
+	n, err := p.WriteWithin(typed, 20*time.Millisecond)
+	if n <= 0 || n >= len(typed) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	until(t, p, string(typed[:n]))
+	if m, err := p.WriteWithin([]byte("end"), patience); m != 3 || err != nil {
+		t.Errorf("%d bytes, %v", m, err)
+	}
+	until(t, p, "end")
+}
+
 // A reader that waits is a parked goroutine, not a thread.
 func TestWaitingReadersHoldNoThreads(t *testing.T) {
 	threads := func() int {

@@ -17,10 +17,10 @@ import (
 // that carries the pane's own output can take its place; whatever it is, its first bytes draw the screen as it was at
 // the cut.
 type live interface {
-	io.ReadWriter
+	io.Reader
 	ReadReady(p []byte) (int, error)
+	WriteWithin(p []byte, limit time.Duration) (int, error)
 	SetReadDeadline(time.Time) error
-	SetWriteDeadline(time.Time) error
 	Resize(hitchpost.Size) error
 	BytesRead() int64
 	Done() <-chan struct{}
@@ -103,10 +103,7 @@ func (v *View) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	default:
 	}
-	if err := v.live.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
-		return 0, io.ErrClosedPipe
-	}
-	n, err := v.live.Write(p)
+	n, err := v.live.WriteWithin(p, writeLimit)
 	switch {
 	case err == nil:
 		return n, nil
