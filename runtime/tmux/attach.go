@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,7 +64,7 @@ func (s *Server) cut(ctx context.Context, a Attach, c *parked) (replay, error) {
 		r.rows = now.history
 	}
 	if len(a.Before) > 0 {
-		r.history, r.rows = append(a.Before, r.history...), -1
+		r.history, r.rows = slices.Concat(a.Before, r.history), -1
 	}
 	return r, nil
 }
