@@ -136,7 +136,7 @@ type TaskListRequest struct {
 
 // TaskLogRequest asks for what a task wrote.
 type TaskLogRequest struct {
-	Tail   int  // only the last so many lines; 0: all
+	Tail   *int // only the last so many lines; nil: all
 	Follow bool // and what it writes from now on, until it ends
 }
 

@@ -18,6 +18,7 @@ type runKey struct {
 // a failed look is no observation, so nothing can be concluded from it.
 type observation struct {
 	panes   map[string]tmux.Pane     // by session id
+	tasks   []tmux.Pane              // those of tasks
 	records map[runKey]launch.Record // exit records on disk, for every run the plan may ask about
 }
 

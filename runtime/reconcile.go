@@ -93,11 +93,18 @@ func (s *Service) reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	tasks, err := s.Store.Tasks(ctx, hitchpost.TaskListRequest{
+		Node: s.Node.Name, States: []hitchpost.TaskState{hitchpost.TaskRunning},
+	})
+	if err != nil {
+		return err
+	}
 	seen, err := s.observe(ctx, stored)
 	s.noteNode(ctx, err)
 	if err != nil {
 		return err
 	}
+	s.reconcileTasks(ctx, tasks, seen.tasks)
 	var outputs []store.Output
 	for _, st := range plan(time.Now(), stored, seen) {
 		if st.kind == stepOutput {
@@ -117,13 +124,15 @@ func (s *Service) reconcile(ctx context.Context) error {
 
 // observe looks at tmux with one call, and then at the exit records of every run the plan may ask about.
 func (s *Service) observe(ctx context.Context, stored []hitchpost.Session) (observation, error) {
-	panes, err := s.Tmux.Panes(ctx)
+	all, err := s.Tmux.List(ctx)
 	if err != nil {
 		return observation{}, err
 	}
-	seen := observation{panes: make(map[string]tmux.Pane, len(panes)), records: map[runKey]launch.Record{}}
+	seen := observation{
+		panes: make(map[string]tmux.Pane, len(all.Sessions)), tasks: all.Tasks, records: map[runKey]launch.Record{},
+	}
 	asked := map[runKey]bool{}
-	for _, p := range panes {
+	for _, p := range all.Sessions {
 		seen.panes[p.Session] = p
 		asked[runKey{p.Session, p.Run}] = true
 	}

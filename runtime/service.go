@@ -20,6 +20,7 @@ type Config struct {
 	Node    hitchpost.Node // this machine, as the store knows it
 	DataDir string         // absolute
 	Wrapper []string       // the program and words that tmux starts for a session, before the path of its spec; absolute
+	Runner  []string       // the same for a task, before the path of its folder
 	Account Account
 	Version string
 	Log     *slog.Logger
@@ -27,6 +28,8 @@ type Config struct {
 	ReconcileEvery time.Duration
 	EventRetention time.Duration
 	ReplayLines    int
+	TaskRetention  time.Duration // how long a task is kept after its end; 0: for ever
+	TaskSpace      int64         // bytes that the files of ended tasks may take together; 0: any number
 }
 
 // Account is whose sessions this node runs, and the environment that they are built from.
@@ -47,6 +50,7 @@ type Service struct {
 	book    *eventBook
 	views   *views
 	places  *places
+	tasks   *taskBook
 	kept    evidenceLog
 	disk    disk
 	absent  sync.Mutex // held by a start that must find its handle free
@@ -76,6 +80,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		book:    newEventBook(),
 		views:   newViews(),
 		places:  newPlaces(),
+		tasks:   newTaskBook(),
 		disk:    newDisk(),
 		kept:    evidenceLog{at: map[string]time.Time{}},
 		started: now,
@@ -105,7 +110,7 @@ func (s *Service) Run(ctx context.Context) error {
 		defer closeBooks() // last, so that the detaches of the shutdown are written down
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
-			s.listen, s.reconcileLoop, s.watchExits, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
+			s.listen, s.reconcileLoop, s.watchExits, s.watchTasks, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
 			s.healthLoop, s.rereadLoop, s.comersLoop,
 		} {
 			loops.Go(func() error {
@@ -162,6 +167,7 @@ func (s *Service) heed(ctx context.Context, n store.Notice) error {
 		s.book.appended.ring()
 		return nil
 	case store.TopicTask:
+		s.tasks.ended.ring()
 		return nil
 	default:
 		s.book.appended.ring()
