@@ -16,7 +16,13 @@ const retentionKeep = 1_000_000
 // retentionLoop removes events older than EventRetention, and the files of sessions closed for as long.
 func (s *Service) retentionLoop(ctx context.Context) error {
 	return every(ctx, retentionEvery, func() {
-		before := time.Now().Add(-s.EventRetention)
+		before, err := s.Store.PruneBefore(ctx, s.EventRetention)
+		if err != nil {
+			if ctx.Err() == nil {
+				s.Log.Warn("old events not removed", "err", err)
+			}
+			return
+		}
 		n, err := s.Store.PruneEvents(ctx, before, retentionKeep)
 		switch {
 		case err != nil && ctx.Err() == nil:

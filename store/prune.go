@@ -35,6 +35,22 @@ const (
 		select count(*), max(detached_at) from gone`
 )
 
+// pruneSpan is how much of the past one pass removes at most.
+const pruneSpan = 24 * time.Hour
+
+// PruneBefore is the time for PruneEvents from before which events are older than retention. It goes by the database's
+// clock, as the events do, whose clocks may be many machines'. No clock is believed at once: the time is at most a day
+// after the oldest event that is there. Where a clock was set years ahead by mistake, a pass takes a day's events and
+// not all of them, and there is time to set it right; after a long pause the passes catch up one by one.
+func (s *Store) PruneBefore(ctx context.Context, retention time.Duration) (before time.Time, err error) {
+	err = s.read(ctx, "see how old the events are", func(ctx context.Context, q querier) error {
+		return q.QueryRow(ctx, `select least(clock_timestamp() - make_interval(secs => $1),
+			(select min(at) from terminal_events) + make_interval(secs => $2))`,
+			retention.Seconds(), pruneSpan.Seconds()).Scan((*moment)(&before))
+	})
+	return before, err
+}
+
 // PruneEvents removes the events from before a time and those beyond the newest keep, those of refusals beyond a tenth
 // of it, and what is noted of clients that left before that time, in small steps. keep 0 or less sets no limit to their
 // number. It returns how many events went, also when it ends early with an error. Nobody who appends or follows events

@@ -91,3 +91,34 @@ func TestRefusalsPushNothingOut(t *testing.T) {
 		t.Errorf("events of the session %s", got)
 	}
 }
+
+// A clock that was set far ahead makes everything look old. It costs what the passes until it is set right take, each a
+// day's events, and no more.
+func TestRetentionBelievesNoClockAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	c := conn(t, b.url)
+	const day = 24 * time.Hour
+	near := func(got, want time.Time) bool { return got.Sub(want).Abs() < time.Minute }
+	before, err := b.PruneBefore(t.Context(), 90*day)
+	if err != nil || !near(before, time.Now().Add(-90*day)) {
+		t.Errorf("without events before %s, %v", before, err)
+	}
+	run(t, c, `insert into terminal_events (at, change, source)
+		select now() - make_interval(hours => n), 'noted', 'person' from generate_series(1, 60 * 24) n`)
+	before, err = b.PruneBefore(t.Context(), 90*day)
+	if err != nil || !near(before, time.Now().Add(-90*day)) {
+		t.Errorf("with young events before %s, %v", before, err)
+	}
+	for pass, age := 1, 60*day; pass <= 3; pass++ {
+		before, err := b.PruneBefore(t.Context(), 0) // as if the clock were right and every event long ago
+		if err != nil || !near(before, time.Now().Add(day-age)) {
+			t.Fatalf("pass %d before %s, %v", pass, before, err)
+		}
+		n, err := b.PruneEvents(t.Context(), before, 0)
+		if err != nil || n != 24 {
+			t.Fatalf("pass %d: %d events went, %v", pass, n, err)
+		}
+		age -= day
+	}
+}
