@@ -1,5 +1,5 @@
-// Command hitchpost is the whole product: the SSH server, the administration on the machine itself, and the wrapper
-// that tmux starts for each session. main parses, wires and waits; run does the rest, so that tests call the same code.
+// Command hitchpost is the whole product: the SSH server, the administration on the machine itself, and what tmux starts
+// for each session and each task. main parses, wires and waits; run does the rest, so that tests call the same code.
 package main
 
 import (
@@ -10,18 +10,25 @@ import (
 	"syscall"
 
 	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/task"
 )
 
-// wrapperVerb is what tmux starts this program with, before the path of a session's spec.
-const wrapperVerb = "run-session"
+// What tmux starts this program with: before the path of a session's spec, and before that of a task's folder.
+const (
+	wrapperVerb = "run-session"
+	runnerVerb  = "run-task"
+)
 
 // version is set at link time.
 var version = "dev"
 
 func main() {
-	// The wrapper comes first: it is light because nothing else is set up for it.
+	// These two come first: they are light because nothing else is set up for them.
 	if len(os.Args) == 3 && os.Args[1] == wrapperVerb {
 		os.Exit(launch.Run(os.Args[2]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == runnerVerb {
+		os.Exit(task.Run(os.Args[2]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {

@@ -109,8 +109,9 @@ func Kill(wrapper int) error {
 }
 
 // SignalSession sends s to every living process of the session (setsid(2)) that the process with pid leader made, and
-// is the number of those it found; the leader itself may have ended. A signal that ends programs is followed by CONT,
-// for a stopped process would not act on it. A process that is made during the look is missed: look again.
+// is the number of those it found; the leader itself may have ended. With s of 0 it only counts. A signal that ends
+// programs is followed by CONT, for a stopped process would not act on it. Each group is signalled as one, so that
+// nothing that it forks meanwhile escapes; a group that is made meanwhile does: look again.
 func SignalSession(leader int, s syscall.Signal) (int, error) {
 	if leader <= 1 {
 		return 0, ErrNoProgram
@@ -120,15 +121,21 @@ func SignalSession(leader int, s syscall.Signal) (int, error) {
 		return 0, fmt.Errorf("list processes: %w", err)
 	}
 	found := 0
-	var errs []error
+	var groups []int
 	for _, p := range all {
 		if p.session != leader || p.ended {
 			continue
 		}
 		found++
-		errs = append(errs, gone(syscall.Kill(p.pid, s)))
+		if !slices.Contains(groups, p.group) {
+			groups = append(groups, p.group)
+		}
+	}
+	var errs []error
+	for _, group := range groups {
+		errs = append(errs, gone(syscall.Kill(-group, s)))
 		if s == syscall.SIGTERM {
-			errs = append(errs, gone(syscall.Kill(p.pid, syscall.SIGCONT)))
+			errs = append(errs, gone(syscall.Kill(-group, syscall.SIGCONT)))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -66,3 +66,17 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
+
+// isOver is Seen.Over without the rest of a look.
+func isOver(folder string) (bool, error) {
+	if exists(in(folder, RecordName)) {
+		return true, nil
+	}
+	if !exists(in(folder, startedName)) {
+		// The record has taken its place in this moment, or there is no task any more.
+		_, err := os.Stat(in(folder, specName))
+		return exists(in(folder, RecordName)), err
+	}
+	pid, err := holder(folder)
+	return pid == 0, err
+}
