@@ -83,9 +83,11 @@ func (c *connection) offered(ctx ssh.Context, key ssh.PublicKey) bool {
 	ctx.SetValue(ssh.ContextKeyPermissions, &ssh.Permissions{Permissions: fresh})
 	id, err := c.decide(key, c.user())
 	if err != nil {
+		c.tries.key(key, err)
 		c.refused(key, err)
 		return false
 	}
+	c.tries.key(key, id.refusal)
 	if id.key.TouchOptional {
 		fresh.Extensions = map[string]string{noTouchRequired: ""}
 	}

@@ -28,6 +28,10 @@ type Config struct {
 	// Entered, where set, is told of each login once the key has signed. It must not block.
 	Entered func(hitchpost.Actor)
 
+	// Refused, where set, is told of each connection that tried to log in and ended without, and of each key that is no
+	// longer good. It must not block. What the client chose is told as it came.
+	Refused func(hitchpost.Refusal)
+
 	Service Service
 
 	// Pick shows a person their sessions until they choose, as menu.Run does. It gets everything but a Service. It has

@@ -34,6 +34,7 @@ type connection struct {
 	preAuth  gossh.ServerPreAuthConn
 	refusals int
 	tried    bool
+	tries    tries
 
 	front    ssh.Context // holds the SSH connection once the handshake is over
 	identity atomic.Pointer[identity]
@@ -55,6 +56,7 @@ func (c *connection) serve() {
 	c.frontDoor().HandleConn(c.net)
 	if c.identity.Load() == nil && c.tried {
 		c.srv.penalties.failed(c.address)
+		c.tellRefused(&c.tries, "")
 	}
 }
 
@@ -75,6 +77,7 @@ func (c *connection) frontDoor() *ssh.Server {
 			if c.tried {
 				level = slog.LevelInfo
 			}
+			c.tries.end = err
 			c.log.Log(c.ctx, level, "login failed", "err", err)
 		},
 		ChannelHandlers: map[string]ssh.ChannelHandler{"session": c.open, "default": c.refuse},
@@ -95,6 +98,7 @@ func (c *connection) config() *gossh.ServerConfig {
 		PreAuthConnCallback:       func(p gossh.ServerPreAuthConn) { c.preAuth = p },
 		AuthLogCallback: func(_ gossh.ConnMetadata, method string, err error) {
 			c.tried = c.tried || method != "none"
+			c.tries.attempted(method, err)
 		},
 	}
 }
@@ -107,6 +111,11 @@ func (c *connection) entered(id *identity) {
 	c.log.Info("logged in", "fingerprint", id.actor.Fingerprint, "login", id.actor.Login, "good", id.refusal == nil)
 	if c.srv.cfg.Entered != nil && id.refusal == nil {
 		c.srv.cfg.Entered(id.actor)
+	}
+	if id.refusal != nil {
+		var one tries
+		one.key(id.public, id.refusal)
+		c.tellRefused(&one, id.actor.Name)
 	}
 	if c.others.enter() {
 		go func() {

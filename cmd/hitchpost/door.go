@@ -20,7 +20,7 @@ func newDoor(service *runtime.Service, signers []ssh.Signer, detach sshd.DetachK
 		Login: func(_ context.Context, key ssh.PublicKey, user, remote string) (hitchpost.Actor, hitchpost.Key, error) {
 			return service.Login(ssh.FingerprintSHA256(key), user, remote)
 		},
-		Entered: service.NoteLogin,
+		Entered: service.NoteLogin, Refused: service.NoteRefusal,
 		Service: attaching{service},
 		Pick: func(ctx context.Context, c menu.Config) (menu.Choice, error) {
 			c.Service, c.Home = service, service.Account.Home
