@@ -22,6 +22,8 @@ type board struct {
 	database hitchpost.Part
 	nodes    []hitchpost.Node
 	changed  chan struct{} // closed and replaced at each change
+
+	trails map[string]map[*trail]bool // by the session's id
 }
 
 func newBoard(now time.Time) *board {
@@ -30,6 +32,8 @@ func newBoard(now time.Time) *board {
 		puts:     map[string]int{},
 		database: hitchpost.Part{OK: true, Since: now},
 		changed:  make(chan struct{}),
+
+		trails: map[string]map[*trail]bool{},
 	}
 }
 
@@ -70,6 +74,13 @@ func (b *board) replace(mark int, sessions []hitchpost.Session, nodes []hitchpos
 	}
 	maps.DeleteFunc(b.puts, func(id string, _ int) bool { _, ok := fresh[id]; return !ok })
 	b.sessions, b.nodes = fresh, nodes
+	for id := range b.trails {
+		if now, ok := fresh[id]; ok {
+			b.tell(now)
+		} else {
+			b.tellLeft(id)
+		}
+	}
 	b.wake()
 }
 
@@ -78,6 +89,7 @@ func (b *board) replace(mark int, sessions []hitchpost.Session, nodes []hitchpos
 func (b *board) put(s hitchpost.Session) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.tell(s)
 	if b.sessions[s.ID].Revision > s.Revision {
 		return
 	}
@@ -108,6 +120,7 @@ func (b *board) drop(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.sessions, id)
+	b.tellLeft(id)
 	b.wake()
 }
 

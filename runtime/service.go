@@ -50,6 +50,7 @@ type Service struct {
 	book    *eventBook
 	views   *views
 	places  *places
+	typing  *turns
 	tasks   *taskBook
 	kept    evidenceLog
 	disk    disk
@@ -80,6 +81,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		book:    newEventBook(),
 		views:   newViews(),
 		places:  newPlaces(),
+		typing:  newTurns(),
 		tasks:   newTaskBook(),
 		disk:    newDisk(),
 		kept:    evidenceLog{at: map[string]time.Time{}},

@@ -86,7 +86,7 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 	if title == "" {
 		title = defaultTitle(cwd, r.Args)
 	}
-	if err := hitchpost.CheckTitle(title); err != nil {
+	if err := errors.Join(hitchpost.CheckTitle(title), hitchpost.CheckNote(r.Note)); err != nil {
 		return hitchpost.Session{}, err
 	}
 	id, err := uuid.NewV7()
