@@ -143,6 +143,10 @@ func ended(s hitchpost.Session, e *hitchpost.Exit, now time.Time) hitchpost.Sess
 	if !e.At.IsZero() {
 		s.EndedAt = micros(e.At)
 	}
+	if s.EndedAt.Before(s.StartedAt) {
+		// The end was seen by another clock than the start was noted by, or the clock was set back.
+		s.EndedAt = s.StartedAt
+	}
 	return s
 }
 

@@ -8,7 +8,8 @@ import (
 )
 
 // Touch notes when sessions last printed something, for many in one statement. Sessions that are not known, and times
-// older than the one that is kept, change nothing. Nobody is notified.
+// older than the one that is kept, change nothing, unless that lies in the future: it was noted while a clock was set
+// wrong. Nobody is notified.
 func (s *Store) Touch(ctx context.Context, outputs []Output) error {
 	if len(outputs) == 0 {
 		return nil
@@ -22,6 +23,7 @@ func (s *Store) Touch(ctx context.Context, outputs []Output) error {
 		_, err := tx.Exec(ctx, `with seen as (
 				select s.id, o.at from unnest($1::uuid[], $2::timestamptz[]) o (id, at) join terminal_sessions s on s.id = o.id
 				where s.last_output_at is null or s.last_output_at < o.at
+					or s.last_output_at > clock_timestamp() + interval '1 minute'
 				order by s.id for no key update of s)
 			update terminal_sessions s set last_output_at = seen.at from seen where s.id = seen.id`, ids, times)
 		return err

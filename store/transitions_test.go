@@ -124,6 +124,13 @@ func TestAfter(t *testing.T) {
 			t.Errorf("%+v, %v", s, err)
 		}
 	})
+	t.Run("exit before the start", func(t *testing.T) { // by another clock
+		s, err := store.After(live, store.Transition{Change: hitchpost.ChangeExitedWell,
+			Exit: &hitchpost.Exit{Code: new(int), At: earlier.Add(-8 * time.Hour)}}, now)
+		if err != nil || !s.EndedAt.Equal(s.StartedAt) {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
 	t.Run("lost", func(t *testing.T) {
 		s, err := store.After(live, store.Transition{Change: hitchpost.ChangeLost}, now)
 		if err != nil || s.State != hitchpost.Recoverable || !s.EndedAt.IsZero() {
