@@ -17,11 +17,8 @@ import (
 // watch is how long a new process is stayed with, so that one that ends at once is told of.
 const watch = time.Second
 
-// noteLimit and keyLimit bound what is read from stdin, in bytes.
-const (
-	noteLimit = 1 << 20
-	keyLimit  = 64 << 10
-)
+// keyLimit bounds the key that is read from stdin, in bytes.
+const keyLimit = 64 << 10
 
 func (c *call) newVerb() *cobra.Command {
 	var r hitchpost.StartRequest
@@ -48,7 +45,7 @@ func (c *call) newVerb() *cobra.Command {
 				r.Watch = watch
 			}
 			if r.Note == "-" {
-				note, err := c.input("note", noteLimit)
+				note, err := c.input("note", hitchpost.MaxNote)
 				if err != nil {
 					return err
 				}

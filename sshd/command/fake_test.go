@@ -30,6 +30,7 @@ type fake struct {
 	keys     []hitchpost.Key
 	screen   string
 	seenAt   time.Time
+	unseen   bool // what is sent is not seen to arrive
 	err      error
 	failOn   map[string]error // by REF, for Restart
 
@@ -103,6 +104,22 @@ func (f *fake) Capture(_ context.Context, _ hitchpost.Actor, ref string, r hitch
 	f.note(ref, r)
 	_, err := f.one(ref)
 	return hitchpost.Captured{Text: []byte(f.screen), At: f.seenAt}, err
+}
+
+func (f *fake) Send(_ context.Context, _ hitchpost.Actor, ref string, r hitchpost.SendRequest) (hitchpost.SendResult, error) {
+	f.note(ref, r)
+	s, err := f.one(ref)
+	return hitchpost.SendResult{Session: s, Seen: !f.unseen}, err
+}
+
+func (f *fake) Wait(_ context.Context, _ hitchpost.Actor, ref string, r hitchpost.WaitRequest) (hitchpost.Session, error) {
+	f.note(ref, r)
+	return f.one(ref)
+}
+
+func (f *fake) Note(_ context.Context, _ hitchpost.Actor, ref string, r hitchpost.NoteRequest) (hitchpost.Session, error) {
+	f.note(ref, r)
+	return f.one(ref)
 }
 
 func (f *fake) Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error) { return f.keys, f.err }

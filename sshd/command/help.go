@@ -49,10 +49,30 @@ func (c *call) help(cmd *cobra.Command) error {
 func overview(root *cobra.Command) []byte {
 	var out bytes.Buffer
 	out.WriteString("ssh host VERB …, each with --help and, where it prints data, --json\n")
-	out.Write(verbTable(root))
+	var rows [][]string
+	shared := sharedRows()
+	for _, cmd := range root.Commands() {
+		row, ok := shared[cmd.Name()]
+		if !ok {
+			row = []string{short(cmd.Use), cmd.Short}
+		}
+		if row != nil {
+			rows = append(rows, []string{"  " + row[0], row[1]})
+		}
+	}
+	out.Write(table(rows, 0))
 	out.WriteString("\nREF: a handle, an id, 4 or more characters of one, or `last`.\n" +
 		"ssh -t host REF attaches; ssh host with a terminal and no verb shows the picker.\n")
 	return out.Bytes()
+}
+
+// sharedRows are the lines of the overview that tell of several verbs, at the place of the first.
+func sharedRows() map[string][]string {
+	return map[string][]string{
+		"capture": {"capture, history REF", "its screen; all it showed, also of a lost one"}, "history": nil,
+		"help":   {"help, status, version, whoami", "this list; how it is; which it is; who you are"},
+		"status": nil, "version": nil, "whoami": nil,
+	}
 }
 
 func verbTable(parent *cobra.Command) []byte {

@@ -13,8 +13,8 @@ import (
 func TestVerbsAreWhatTheHelpLists(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"attach", "capture", "close", "help", "history", "key", "ls", "new", "node", "rename", "restart", "show", "status",
-		"stop", "version", "whoami",
+		"attach", "capture", "close", "help", "history", "key", "ls", "new", "node", "note", "rename", "restart", "send", "show",
+		"status", "stop", "version", "wait", "whoami",
 	}
 	if d := cmp.Diff(want, command.Verbs()); d != "" {
 		t.Error(d)
