@@ -35,6 +35,7 @@ type Service interface {
 	RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error)
 	RevokeActor(ctx context.Context, a hitchpost.Actor, name string) ([]hitchpost.Key, error)
 	Status(context.Context, hitchpost.Actor) (hitchpost.Status, error)
+	TaskService
 }
 
 // Invocation is one command line and what surrounds it. It is not changed and may not be used twice.

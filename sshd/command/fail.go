@@ -38,12 +38,12 @@ func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
 // is nothing to add.
 func given(field string, verb *cobra.Command) string {
 	switch field {
-	case "cwd", "kind", "note", "title", "signal", "timeout": // each is called like its flag
+	case "cwd", "kind", "name", "note", "title", "signal", "timeout": // each is called like its flag
 		if verb.Flags().Lookup(field) != nil {
 			return "--" + field
 		}
 	case "command":
-		if verb.Name() == "new" {
+		if verb.Name() == "new" || verb.Name() == "run" {
 			return "behind --"
 		}
 	case "restart-command":
@@ -52,6 +52,8 @@ func given(field string, verb *cobra.Command) string {
 		}
 	case "session":
 		return "`ls --all`"
+	case "task":
+		return "`task ls`"
 	case "node":
 		return "`node ls`"
 	case "key":

@@ -33,6 +33,7 @@ type fake struct {
 	unseen   bool // what is sent is not seen to arrive
 	err      error
 	failOn   map[string]error // by REF, for Restart
+	tasks    fakeTasks
 
 	asked []any // the requests, in order
 	refs  []string
