@@ -43,6 +43,24 @@ func (k *keyring) replace(reading int, keys []hitchpost.Key) {
 	for _, key := range keys {
 		k.keys[key.Fingerprint] = key
 	}
+	k.tell()
+}
+
+// put takes keys as a write to the store just left them. A reading of the store that is under way may not know of that,
+// and is dropped; the notice of the write makes another one.
+func (k *keyring) put(keys ...hitchpost.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asks++
+	k.read = k.asks
+	for _, key := range keys {
+		k.keys[key.Fingerprint] = key
+	}
+	k.tell()
+}
+
+// tell has whoever is in looked at; the lock is held.
+func (k *keyring) tell() {
 	select {
 	case k.news <- struct{}{}:
 	default:

@@ -58,7 +58,8 @@ func (s *Service) AddKey(ctx context.Context, a hitchpost.Actor, k hitchpost.Key
 	if err != nil {
 		return hitchpost.Key{}, err
 	}
-	return got, s.rereadKeys(ctx)
+	s.keys.put(got)
+	return got, nil
 }
 
 // RevokeKey shuts a key out for good.
@@ -73,7 +74,8 @@ func (s *Service) RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint 
 	if err != nil {
 		return hitchpost.Key{}, err
 	}
-	return got, s.rereadKeys(ctx)
+	s.keys.put(got)
+	return got, nil
 }
 
 // RevokeActor shuts every key of an actor out for good, and returns all keys of theirs.
@@ -88,7 +90,8 @@ func (s *Service) RevokeActor(ctx context.Context, a hitchpost.Actor, name strin
 	if err != nil {
 		return nil, err
 	}
-	return got, s.rereadKeys(ctx)
+	s.keys.put(got...)
+	return got, nil
 }
 
 func lastAdmin() error {

@@ -50,12 +50,12 @@ type Service struct {
 	book    *eventBook
 	views   *views
 	places  *places
-	typing  *turns
 	tasks   *taskBook
+	typing  *turns
 	kept    evidenceLog
 	disk    disk
-	absent  sync.Mutex // held by a start that must find its handle free
-	busy    sync.Map   // ids of sessions that a step of the reconciler is at work on
+	absent  chan struct{} // holds a token of the start that must find its handle free
+	busy    sync.Map      // ids of sessions that a step of the reconciler is at work on
 	started time.Time
 	ready   chan struct{} // closed once the first reconcile pass was tried
 	wake    chan struct{} // asks for a reconcile pass; holds one
@@ -81,9 +81,10 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		book:    newEventBook(),
 		views:   newViews(),
 		places:  newPlaces(),
-		typing:  newTurns(),
 		tasks:   newTaskBook(),
+		typing:  newTurns(),
 		disk:    newDisk(),
+		absent:  make(chan struct{}, 1),
 		kept:    evidenceLog{at: map[string]time.Time{}},
 		started: now,
 		ready:   make(chan struct{}),
@@ -249,7 +250,7 @@ func (s *Service) rereadLoop(ctx context.Context) error {
 }
 
 func (s *Service) checkDatabase(ctx context.Context) {
-	err := s.Store.Ping(ctx)
+	err := s.Store.Usable(ctx)
 	if ctx.Err() != nil {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/runtime/launch"
-	"github.com/hitchpost/hitchpost/runtime/tmux"
 	"github.com/hitchpost/hitchpost/store"
 )
 
@@ -40,12 +38,8 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	if r.IfAbsent {
-		s.absent.Lock()
-		defer s.absent.Unlock()
-		if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok {
-			return hitchpost.StartResult{Session: there}, nil
-		}
+	if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok && r.IfAbsent {
+		return hitchpost.StartResult{Session: there}, nil
 	}
 	if err := s.Tmux.Ping(ctx); err != nil {
 		return hitchpost.StartResult{}, err
@@ -54,12 +48,38 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	made, err := s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
-	if err != nil {
-		return hitchpost.StartResult{}, errors.Join(err, files.Discard(), s.folder.remove(session.ID, 0))
+	patience := newPatience()
+	made, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		return s.create(ctx, a, session, r.IfAbsent)
+	})
+	if err != nil || made.ID != session.ID {
+		return hitchpost.StartResult{Session: made}, errors.Join(err, files.Discard(), s.folder.remove(session.ID, 0))
 	}
-	s.board.put(made)
-	return s.begin(ctx, a, made, files, r.Size, r.Watch)
+	return s.begin(ctx, birth{a, made, files, r.Size, patience}, r.Watch)
+}
+
+// create records a session that is about to start. With ifAbsent it gives the open one that has its handle, where there
+// is one; such starts go one after the other, and wait for their turn until ctx ends.
+func (s *Service) create(
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, ifAbsent bool,
+) (hitchpost.Session, error) {
+	if ifAbsent {
+		select {
+		case s.absent <- struct{}{}:
+			defer func() { <-s.absent }()
+		case <-ctx.Done():
+			err := hitchpost.Errorf(hitchpost.UnavailableError, "other starts that must find their handle free take too long")
+			return hitchpost.Session{}, err.Hinted("try again")
+		}
+		if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok {
+			return there, nil
+		}
+	}
+	made, err := s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
+	if err == nil {
+		s.board.put(made)
+	}
+	return made, err
 }
 
 // newSession is the session that r asks for, checked.
@@ -222,86 +242,6 @@ func lookup(env []string, name string) string {
 		}
 	}
 	return ""
-}
-
-// begin makes the process of a STARTING session. It is finished even when ctx ends meanwhile: a wish once recorded is
-// carried out or recorded as failed.
-func (s *Service) begin(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
-	watch time.Duration,
-) (hitchpost.StartResult, error) {
-	type answer struct {
-		session hitchpost.Session
-		err     error
-	}
-	done := make(chan answer, 1)
-	s.goDo(func() {
-		got, err := s.makeProcess(s.background, a, session, files, size)
-		done <- answer{got, err}
-	})
-	select {
-	case <-ctx.Done():
-		return hitchpost.StartResult{Session: session}, context.Cause(ctx)
-	case got := <-done:
-		if got.err != nil || watch <= 0 {
-			return hitchpost.StartResult{Session: got.session}, got.err
-		}
-		return s.watchEarly(ctx, got.session, watch)
-	}
-}
-
-// makeProcess hands the program to tmux and records that it is up, or why it is not.
-func (s *Service) makeProcess(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
-) (hitchpost.Session, error) {
-	if err := s.handOver(ctx, session, files, size); err != nil {
-		return s.notMade(ctx, a, session, err)
-	}
-	up, err := s.change(ctx, session, store.Transition{
-		Change: hitchpost.ChangeStarted, By: as(a, hitchpost.FromTmux, "its process is up"),
-	})
-	if hitchpost.KindOf(err) == hitchpost.ConflictError {
-		// It ended so soon that the reconciler recorded the end first.
-		return s.Store.Session(ctx, session.ID)
-	}
-	s.places.add(session.ID)
-	return up, err
-}
-
-// notMade records that a run could not be made. A session that never had a process leaves the list with it: whoever
-// asked for it is told, and may ask again. Should tmux have made it all the same, after a call that took too long, the
-// reconciler finds it and takes it back.
-func (s *Service) notMade(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, why error,
-) (hitchpost.Session, error) {
-	failed, err := s.change(ctx, session, store.Transition{
-		Change: hitchpost.ChangeStartFailed, By: as(a, hitchpost.FromTmux, why.Error()),
-	})
-	if err != nil || session.Restarts > 0 {
-		return failed, errors.Join(why, err)
-	}
-	failed, err = s.change(ctx, failed, store.Transition{
-		Change: hitchpost.ChangeClosed, By: as(a, hitchpost.FromReconciler, "never started"),
-	})
-	return failed, errors.Join(why, err, s.folder.remove(session.ID, 0))
-}
-
-// handOver opens a run and has tmux start the wrapper with its spec.
-func (s *Service) handOver(
-	ctx context.Context, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
-) error {
-	if err := files.Commit(); err != nil {
-		return s.notWritten(err)
-	}
-	record, err := encodeRecord(session)
-	if err != nil {
-		return err
-	}
-	_, err = s.Tmux.Start(ctx, tmux.Start{
-		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
-		Command: append(slices.Clone(s.Wrapper), s.folder.spec(runKey{session.ID, session.Restarts})),
-	})
-	return err
 }
 
 // watchEarly stays with a new process for d, and reports its end if it comes that soon.

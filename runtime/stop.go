@@ -24,7 +24,10 @@ const (
 func (s *Service) Stop(
 	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.StopRequest,
 ) (hitchpost.Session, error) {
-	session, err := s.toDrive(ctx, a, ref)
+	patience := newPatience()
+	session, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		return s.toDrive(ctx, a, ref)
+	})
 	if err != nil {
 		return hitchpost.Session{}, err
 	}
@@ -52,9 +55,11 @@ func (s *Service) Stop(
 		return hitchpost.Session{}, err
 	}
 	if session.State != hitchpost.Stopping { // a second stop only makes the first one quicker
-		session, err = s.change(ctx, session, store.Transition{
-			Change: hitchpost.ChangeStopAsked, By: as(a, hitchpost.FromPerson, "stop asked"),
-			Lease: time.Now().Add(r.Timeout + 2*killTimeout),
+		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+			return s.change(ctx, session, store.Transition{
+				Change: hitchpost.ChangeStopAsked, By: as(a, hitchpost.FromPerson, "stop asked"),
+				Lease: time.Now().Add(r.Timeout + 2*killTimeout),
+			})
 		})
 		if err != nil {
 			return hitchpost.Session{}, err
@@ -154,21 +159,25 @@ func (s *Service) finishStop(session hitchpost.Session, pane tmux.Pane) {
 
 func ended(n hitchpost.Session) bool { return n.State.Ended() }
 
-// awaitStopped returns the session once it is STOPPED.
+// awaitStopped returns the session once it is STOPPED. It waits no longer once the database is away: the stop is carried
+// out, and only its end cannot be recorded before the database is back.
 func (s *Service) awaitStopped(ctx context.Context, session hitchpost.Session, limit time.Duration) (hitchpost.Session, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	now, err := s.await(limited, session, ended)
-	switch {
-	case err == nil:
-		return now, nil
-	case ctx.Err() != nil:
-		return now, context.Cause(ctx)
-	case !s.board.databaseOK():
-		away := hitchpost.Errorf(hitchpost.UnavailableError, "the database is away: the end of %s is not known", session.Handle)
-		return now, away.Hinted("look at it again in a moment")
-	default:
-		return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).
-			Hinted("a process that waits for a device cannot be killed: look for it with ps on %s", session.Node)
+	for {
+		now, err := s.await(limited, session, func(n hitchpost.Session) bool { return ended(n) || !s.board.databaseOK() })
+		switch {
+		case err == nil && (ended(now) || now.Restarts != session.Restarts):
+			return now, nil
+		case ctx.Err() != nil:
+			return now, context.Cause(ctx)
+		case !s.board.databaseOK():
+			away := hitchpost.Errorf(hitchpost.UnavailableError, "the database is away: the end of %s is not known", session.Handle)
+			return now, away.Hinted("look at it again in a moment")
+		case err != nil:
+			return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).
+				Hinted("a process that waits for a device cannot be killed: look for it with ps on %s", session.Node)
+		}
+		// The database was away for a moment.
 	}
 }

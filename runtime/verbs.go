@@ -53,7 +53,10 @@ func (s *Service) Show(ctx context.Context, a hitchpost.Actor, ref string) (hitc
 func (s *Service) Restart(
 	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.RestartRequest,
 ) (hitchpost.StartResult, error) {
-	session, err := s.toDrive(ctx, a, ref)
+	patience := newPatience()
+	session, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		return s.toDrive(ctx, a, ref)
+	})
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
@@ -75,23 +78,25 @@ func (s *Service) Restart(
 	if err != nil {
 		return hitchpost.StartResult{}, s.notWritten(err)
 	}
-	session, err = s.restarting(ctx, a, session)
+	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
+	// has changed yet.
+	err = s.Tmux.KillRun(ctx, session.ID, session.Restarts)
+	if err == nil {
+		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+			return s.askRestart(ctx, a, session)
+		})
+	}
 	if err != nil {
 		return hitchpost.StartResult{}, errors.Join(err, files.Discard())
 	}
 	if err := s.setAside(session.ID); err != nil {
 		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
 	}
-	return s.begin(ctx, a, session, files, r.Size, r.Watch)
+	return s.begin(ctx, birth{a, session, files, r.Size, patience}, r.Watch)
 }
 
-// restarting makes room for a fresh process of an ended session, and records the wish for it.
-func (s *Service) restarting(ctx context.Context, a hitchpost.Actor, session hitchpost.Session) (hitchpost.Session, error) {
-	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
-	// has changed yet.
-	if err := s.Tmux.KillRun(ctx, session.ID, session.Restarts); err != nil {
-		return session, err
-	}
+// askRestart records the wish for a fresh process of an ended session.
+func (s *Service) askRestart(ctx context.Context, a hitchpost.Actor, session hitchpost.Session) (hitchpost.Session, error) {
 	return s.change(ctx, session, store.Transition{
 		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, "restart asked"),
 		Lease: time.Now().Add(startLease),
@@ -112,6 +117,8 @@ func restartable(session hitchpost.Session) error {
 
 // CloseSession takes an ended session off the list. Its files are not touched.
 func (s *Service) CloseSession(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
 	session, err := s.toDrive(ctx, a, ref)
 	if err != nil {
 		return hitchpost.Session{}, err
@@ -123,14 +130,19 @@ func (s *Service) CloseSession(ctx context.Context, a hitchpost.Actor, ref strin
 
 // Rename gives a session a new title, and a handle made from it.
 func (s *Service) Rename(ctx context.Context, a hitchpost.Actor, ref, title string) (hitchpost.Session, error) {
-	session, err := s.toDrive(ctx, a, ref)
-	if err != nil {
-		return hitchpost.Session{}, err
-	}
 	if err := hitchpost.CheckTitle(title); err != nil {
 		return hitchpost.Session{}, err
 	}
-	got, err := s.Store.Rename(ctx, session.ID, title, as(a, hitchpost.FromPerson, "renamed"))
+	patience := newPatience()
+	session, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		return s.toDrive(ctx, a, ref)
+	})
+	if err != nil {
+		return hitchpost.Session{}, err
+	}
+	got, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		return s.Store.Rename(ctx, session.ID, title, as(a, hitchpost.FromPerson, "renamed"))
+	})
 	if err != nil {
 		return got, err
 	}

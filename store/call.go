@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,15 +12,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// read runs f on a connection, within Deadline. op says what is done, for the error: "list the sessions".
+// read runs f on a connection, within Deadline. op says what is done, for the error: "list the sessions". f may run
+// twice.
 func (s *Store) read(ctx context.Context, op string, f func(context.Context, querier) error) error {
-	return s.call(ctx, op, func(ctx context.Context, c *pgxpool.Conn) error { return f(ctx, c) })
+	again := func(err error) bool { return traceless(err) || broken(err) }
+	return s.call(ctx, op, again, func(ctx context.Context, c *pgxpool.Conn) error { return f(ctx, c) })
 }
 
 // write runs f in a transaction, within Deadline; it is committed when f returns nil. f may run twice, the first time
 // without effect, so it must not change anything else.
 func (s *Store) write(ctx context.Context, op string, f func(context.Context, *writing) error) error {
-	return s.call(ctx, op, func(ctx context.Context, c *pgxpool.Conn) error {
+	return s.call(ctx, op, traceless, func(ctx context.Context, c *pgxpool.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			w := &writing{Tx: tx}
 			if err := f(ctx, w); err != nil {
@@ -29,15 +33,23 @@ func (s *Store) write(ctx context.Context, op string, f func(context.Context, *w
 	})
 }
 
-// call gives f a connection and Deadline, and tries once more after a failure that is known to have left no trace.
-func (s *Store) call(ctx context.Context, op string, f func(context.Context, *pgxpool.Conn) error) error {
+// call gives f a connection and Deadline, and tries once more after a failure that allows it.
+func (s *Store) call(
+	ctx context.Context, op string, again func(error) bool, f func(context.Context, *pgxpool.Conn) error,
+) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, Deadline, errDeadline)
 	defer cancel()
 	err := s.once(ctx, f)
-	if traceless(err) && ctx.Err() == nil {
+	if ctx.Err() == nil && again(err) {
 		err = s.once(ctx, f)
 	}
-	return fault(op, causeOf(ctx, err))
+	err = causeOf(ctx, err)
+	if errors.Is(err, errDeadline) {
+		// What does not answer here does not on the other connections: after a silence of the network each would have to
+		// be found dead by a call of its own.
+		s.pool.Reset()
+	}
+	return fault(op, err)
 }
 
 func (s *Store) once(ctx context.Context, f func(context.Context, *pgxpool.Conn) error) error {
@@ -47,11 +59,14 @@ func (s *Store) once(ctx context.Context, f func(context.Context, *pgxpool.Conn)
 	}
 	defer c.Release()
 	err = f(ctx, c)
-	if code(err) == readOnlyTransaction {
+	switch {
+	case code(err) == readOnlyTransaction:
 		// The server was demoted or switched. Its connections look healthy and would fail every write from now on, so
 		// this one goes and so does the rest of the pool; new ones are made only to a server that takes writes.
 		closeNow(ctx, c.Conn())
 		s.pool.Reset()
+	case broken(err):
+		s.pool.Reset() // the server was stopped, and with it every connection
 	}
 	return err
 }
@@ -64,6 +79,18 @@ func traceless(err error) bool {
 		return true
 	case "":
 		return pgconn.SafeToRetry(err)
+	}
+	return false
+}
+
+// broken reports whether err tells that the connection was lost on the way, so that nobody knows what the server did.
+func broken(err error) bool {
+	switch code(err) {
+	case "57P01", "57P02": // admin_shutdown, crash_shutdown
+		return true
+	case "":
+		return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+			errors.Is(err, syscall.EPIPE)
 	}
 	return false
 }

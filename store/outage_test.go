@@ -169,3 +169,40 @@ func TestCallerGivesUp(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A server that was restarted has ended every connection of the pool: no reading fails for that.
+func TestServerRestarts(t *testing.T) {
+	t.Parallel()
+	c, b := apart(t)
+	s := b.live(t, "work")
+	read := func(int) (hitchpost.Session, error) { return b.Session(t.Context(), s.ID) }
+	_, errs := at(20, read) // every connection is in use
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Kill(), c.Ensure(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	_, errs = at(20, read)
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+// A table that somebody locks as a whole holds every change up, which the health must tell although the server answers.
+func TestTableIsLocked(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.live(t, "work")
+	if err := b.Usable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := conn(t, b.url)
+	run(t, c, "begin")
+	run(t, c, "lock table terminal_sessions in share mode") // others may read
+	wantKind(t, b.Usable(t.Context()), hitchpost.UnavailableError)
+	run(t, c, "rollback")
+	if err := b.Usable(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

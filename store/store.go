@@ -128,6 +128,18 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
+// Usable is nil while the database answers, takes writes and holds back none of the tables that every change needs, as
+// somebody's lock on a whole table does for as long as it lasts.
+func (s *Store) Usable(ctx context.Context) error {
+	return s.write(ctx, "use the database", func(ctx context.Context, tx *writing) error {
+		if err := writable(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `lock table terminal_sessions, terminal_events, terminal_attachments in row exclusive mode`)
+		return err
+	})
+}
+
 // writable is nil where the server behind q takes writes.
 func writable(ctx context.Context, q querier) error {
 	var readOnly bool
