@@ -3,6 +3,7 @@ package sshd
 import (
 	"io"
 	"sync"
+	"unicode/utf8"
 )
 
 // maxTyped is how much a person may type ahead of a command that does not read.
@@ -19,7 +20,7 @@ type typist struct {
 	line    []byte // typed, not yet read
 	raw     []byte // what was typed, as long as nothing has been read
 	read    bool
-	echo    []byte // typed, not yet shown
+	echo    []byte // typed, not yet shown; at most about maxTyped
 	over    bool
 }
 
@@ -46,19 +47,27 @@ func (t *typist) take(p []byte) (int, bool) {
 			t.over = t.over || len(t.line) == 0 || t.line[len(t.line)-1] == '\n'
 		case c == erase || c == rubout:
 			if n := len(t.line); n > 0 && t.line[n-1] >= ' ' {
-				t.line = t.line[:n-1]
-				t.echo = append(t.echo, "\b \b"...)
+				_, size := utf8.DecodeLastRune(t.line)
+				t.line = t.line[:n-size]
+				t.shown('\b', ' ', '\b')
 			}
 		case len(t.line) >= maxTyped:
 		case c == '\r' || c == '\n':
 			t.line = append(t.line, '\n')
-			t.echo = append(t.echo, '\n')
+			t.shown('\n')
 		case c >= ' ':
 			t.line = append(t.line, c)
-			t.echo = append(t.echo, c)
+			t.shown(c)
 		}
 	}
 	return len(p), !t.over
+}
+
+// shown puts text in the echo. What a terminal does not take does not wait without end.
+func (t *typist) shown(text ...byte) {
+	if len(t.echo) < maxTyped {
+		t.echo = append(t.echo, text...)
+	}
 }
 
 // show echoes what is typed until the end.
