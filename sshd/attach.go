@@ -140,8 +140,9 @@ func (a *attachment) typed(p []byte) {
 	}
 }
 
-// release gives up waiting for the rest of a sequence.
+// release gives up waiting for the rest of a sequence. It runs in a timer's own goroutine.
 func (a *attachment) release() {
+	defer guard(a.s.log)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.scan.flush(a.typed)

@@ -38,7 +38,7 @@ type session struct {
 	errText     io.Writer
 	sizes       *sizes
 
-	// What the client asked for. Written by the request loop before started is closed, read-only after.
+	// What the client asked for. Written by the request loop before it starts the stage, read-only after.
 	ready    bool // asked to begin
 	started  bool
 	refusals int // subsystems refused so far
