@@ -19,7 +19,7 @@ func (p *program) serviceCommand() *cobra.Command {
 		Short: "have this machine run hitchpost serve: systemd, or launchd on macOS",
 		Long: `Root gets a service of the machine, everybody else one of their own account. The flags of serve that are given
 here, or stand in the environment, are those it will run with.`,
-		Args: cobra.NoArgs,
+		Args: noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(p.serviceInstallCommand(), p.serviceUninstallCommand())
@@ -32,7 +32,7 @@ func (p *program) serviceInstallCommand() *cobra.Command {
 		Short: "write the files of the service, and start it",
 		Example: `  hitchpost service install --print
   hitchpost service install --listen 10.0.0.5:2222`,
-		Args: cobra.NoArgs,
+		Args: noWords,
 	}
 	read := addFlags(cmd, serveOptions(p.getenv), p.getenv)
 	show := cmd.Flags().Bool("print", false, "show what would be written, and do nothing")
@@ -65,7 +65,7 @@ func (p *program) serviceUninstallCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
 		Short: "stop the service and remove its files; sessions go on and data stays",
-		Args:  cobra.NoArgs,
+		Args:  noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			place, err := p.place()
 			if err != nil {

@@ -195,6 +195,19 @@ func TestServiceInstallAndUninstall(t *testing.T) {
 	}
 }
 
+// A word too many is a mistake of the command line, for service as for every other command.
+func TestServiceTakesNoWords(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"service nonsense", "service install nonsense", "service uninstall nonsense",
+		"start-tmux nonsense", "doctor nonsense"} {
+		var out bytes.Buffer
+		status := run(t.Context(), strings.Fields(words), func(string) string { return "" }, streams{out: &out, err: &out})
+		if want := hitchpost.UsageError.ExitStatus(); status != want || !strings.Contains(out.String(), `no "nonsense"`) {
+			t.Errorf("%s: exit status %d instead of %d: %s", words, status, want, out.String())
+		}
+	}
+}
+
 // TestSystemdIsToldNoMore records the words for systemctl: the sessions' unit is never stopped or restarted.
 func TestSystemdIsToldNoMore(t *testing.T) {
 	t.Parallel()

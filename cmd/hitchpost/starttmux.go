@@ -17,7 +17,7 @@ func (p *program) startTmuxCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    startTmuxVerb,
 		Short:  "start the tmux server of the sessions, for a service manager",
-		Args:   cobra.NoArgs,
+		Args:   noWords,
 		Hidden: true,
 	}
 	read := addFlags(cmd, serveOptions(p.getenv)[:1], p.getenv) // the data directory
