@@ -23,6 +23,16 @@ func (s *stack) connect(cols, rows int, args ...string) *terminal {
 const connectScript = `trap : INT; was=$(stty -g); "$@"; code=$?; [ "$(stty -g)" = "$was" ] || echo "other modes"
 	echo "left $code"; exec sleep 1000`
 
+// counting is a stack with a client in a session that has counted to 500.
+func counting(t *testing.T) (*stack, *terminal) {
+	t.Helper()
+	s := start(t)
+	s.counter("job")
+	term := s.connect(80, 24, "job")
+	term.sees("row 500")
+	return s, term
+}
+
 // leaves waits for the end of connect, with the status and with the terminal's modes as they were.
 func (x *terminal) leaves(status int) {
 	x.t.Helper()
@@ -41,10 +51,7 @@ func (x *terminal) modes() string {
 
 func TestConnectServiceKilled(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.counter("job")
-	term := s.connect(80, 24, "job")
-	term.sees("row 500")
+	s, term := counting(t)
 	s.becomes("job", "RUNNING")
 	s.down(syscall.SIGKILL)
 	term.sees("reconnecting")
@@ -95,10 +102,7 @@ func TestConnectKilledClient(t *testing.T) {
 
 func TestConnectServiceStopped(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.counter("job")
-	term := s.connect(80, 24, "job")
-	term.sees("row 500")
+	s, term := counting(t)
 	for range 2 {
 		s.down(syscall.SIGTERM)
 		term.sees("stopping")
@@ -114,10 +118,7 @@ func TestConnectServiceStopped(t *testing.T) {
 
 func TestConnectKeyRevoked(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.counter("job")
-	term := s.connect(80, 24, "job")
-	term.sees("row 500")
+	s, term := counting(t)
 	s.down(syscall.SIGKILL)
 	term.sees("reconnecting")
 	out, err := exec.Command("ssh-keygen", "-l", "-f", s.path("home/.ssh/id_ed25519.pub")).Output()
@@ -148,10 +149,7 @@ func TestConnectEndsWithTheSession(t *testing.T) {
 
 func TestConnectInterruptedWhileWaiting(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.counter("job")
-	term := s.connect(80, 24, "job")
-	term.sees("row 500")
+	s, term := counting(t)
 	s.down(syscall.SIGKILL)
 	term.sees("reconnecting")
 	term.keys("C-c")
@@ -161,10 +159,7 @@ func TestConnectInterruptedWhileWaiting(t *testing.T) {
 // TestConnectTerminated ends connect from outside while a session is open: ssh goes with it.
 func TestConnectTerminated(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.counter("job")
-	term := s.connect(80, 24, "job")
-	term.sees("row 500")
+	s, term := counting(t)
 	ssh := term.ssh()
 	must(t, syscall.Kill(parent(t, ssh), syscall.SIGTERM))
 	term.leaves(128 + int(syscall.SIGTERM))
