@@ -98,29 +98,19 @@ func Signers(keys []Key) []ssh.Signer {
 
 // keyFiles lists the private keys in dir, those that are always there first.
 func keyFiles(dir string) ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "ssh_host_*_key"))
+	found, err := fs.Glob(os.DirFS(dir), "ssh_host_*_key")
 	if err != nil {
 		return nil, fmt.Errorf("host keys: %w", err)
 	}
-	rank := func(path string) int {
-		if i := slices.Index(names(), filepath.Base(path)); i >= 0 {
+	rank := func(name string) int {
+		if i := slices.Index(names(), name); i >= 0 {
 			return i
 		}
 		return len(names())
 	}
 	slices.SortStableFunc(found, func(a, b string) int { return rank(a) - rank(b) })
-	return found, nil
-}
-
-// escapeGlob makes a directory's name stand for itself in a pattern.
-func escapeGlob(dir string) string {
-	var out []byte
-	for i := range len(dir) {
-		switch dir[i] {
-		case '*', '?', '[', '\\':
-			out = append(out, '\\')
-		}
-		out = append(out, dir[i])
+	for i, name := range found {
+		found[i] = filepath.Join(dir, name)
 	}
-	return string(out)
+	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -117,14 +118,16 @@ func TestBadKeysStopTheStart(t *testing.T) {
 		spoil func(path string) error
 		says  string
 	}{
-		"loose mode":     {func(p string) error { return os.Chmod(p, 0o640) }, "chmod 600"},
-		"half written":   {func(p string) error { return os.WriteFile(p, pem[:len(pem)/2], 0o600) }, "damaged"},
-		"empty":          {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "damaged"},
-		"a directory":    {func(p string) error { os.Remove(p); return os.Mkdir(p, 0o700) }, "not a regular file"},
-		"dangling link":  {func(p string) error { os.Remove(p); return os.Symlink("gone", p) }, "no such file"},
-		"passphrase":     {func(p string) error { return os.Rename(locked, p) }, "passphrase"},
-		"weak RSA":       {func(p string) error { return os.Rename(weak, p) }, "too weak"},
-		"same type":      {func(p string) error { return os.WriteFile(filepath.Dir(p)+"/ssh_host_other_key", pem, 0o600) }, "one type"},
+		"loose mode":    {func(p string) error { return os.Chmod(p, 0o640) }, "chmod 600"},
+		"half written":  {func(p string) error { return os.WriteFile(p, pem[:len(pem)/2], 0o600) }, "damaged"},
+		"empty":         {func(p string) error { return os.WriteFile(p, nil, 0o600) }, "damaged"},
+		"a directory":   {func(p string) error { os.Remove(p); return os.Mkdir(p, 0o700) }, "not a regular file"},
+		"dangling link": {func(p string) error { os.Remove(p); return os.Symlink("gone", p) }, "no such file"},
+		"passphrase":    {func(p string) error { return os.Rename(locked, p) }, "passphrase"},
+		"weak RSA":      {func(p string) error { return os.Rename(weak, p) }, "too weak"},
+		"same type":     {func(p string) error { return os.WriteFile(filepath.Dir(p)+"/ssh_host_other_key", pem, 0o600) }, "one type"},
+		"a pipe": {func(p string) error { return syscall.Mkfifo(filepath.Dir(p)+"/ssh_host_pipe_key", 0o600) },
+			"not a regular file"},
 		"open directory": {func(p string) error { return os.Chmod(filepath.Dir(p), 0o755) }, "chmod 700"},
 	}
 	for what, test := range tests {

@@ -18,7 +18,7 @@ const (
 
 // load reads one private key, and refuses one that others could have read or that is no key.
 func load(path string) (Key, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe of that name would block it
 	if err != nil {
 		return Key{}, fmt.Errorf("host key: %w", err)
 	}
