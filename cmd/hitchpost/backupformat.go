@@ -46,8 +46,9 @@ func (m manifest) summary() string {
 			files++
 		}
 	}
-	return fmt.Sprintf("%s, %s and %s, as of %s", count(m.Store.Rows("terminal_sessions"), "session"),
-		count(m.Store.Rows("terminal_keys"), "key"), count(int64(files), "file"), m.MadeAt.Format(time.RFC3339))
+	return fmt.Sprintf("%s, %s, %s and %s, as of %s", count(m.Store.Rows("terminal_sessions"), "session"),
+		count(m.Store.Rows("terminal_tasks"), "task"), count(m.Store.Rows("terminal_keys"), "key"), count(int64(files), "file"),
+		m.MadeAt.Format(time.RFC3339))
 }
 
 func count(n int64, what string) string {
@@ -75,4 +76,4 @@ func tableOf(name string) (string, bool) {
 
 // backedUp lists what of the data directory belongs to a backup. The private cluster does not: its rows do. Nor do the
 // lock and the tmux server's socket, which belong to processes.
-func backedUp() []string { return []string{"node-id", "hostkeys", "sessions", "exits", "tasks"} }
+func backedUp() []string { return []string{"node-id", "hostkeys", "sessions", "exits", tasksDir} }

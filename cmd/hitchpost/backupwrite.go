@@ -70,6 +70,8 @@ func (a *archive) addFiles(ctx context.Context, dataDir string) error {
 				return nil
 			case err != nil:
 				return err
+			case d.IsDir() && unfinished(d.Name()):
+				return fs.SkipDir // of a task that is made or removed just now
 			case !d.Type().IsRegular() || unfinished(d.Name()):
 				return ctx.Err()
 			}

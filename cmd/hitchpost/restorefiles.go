@@ -133,6 +133,12 @@ func (s staging) finish() error {
 		if !d.IsDir() {
 			return os.Rename(path, to)
 		}
+		if filepath.Dir(name) == tasksDir {
+			if err := moveTask(path, to); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		}
 		touched = append(touched, to)
 		if err := os.Mkdir(to, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
@@ -150,4 +156,16 @@ func (s staging) finish() error {
 			Hinted("see to that and run it again")
 	}
 	return s.drop()
+}
+
+// tasksDir is where the folders of tasks lie in the data directory.
+const tasksDir = "tasks"
+
+// moveTask brings the folder of a task to its place, at once. One that is there stays as it is: it is of the same task
+// and no older than the backup, and its runner may be at work in it.
+func moveTask(from, to string) error {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(from, to)
 }

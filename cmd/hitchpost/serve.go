@@ -177,6 +177,7 @@ func (p *program) newService(
 	}
 	return runtime.New(ctx, runtime.Config{
 		Store: db.Store, Tmux: server, Node: node, DataDir: set.DataDir, Wrapper: []string{binary, wrapperVerb},
+		Runner: []string{binary, runnerVerb}, TaskRetention: set.TaskRetention, TaskSpace: set.TaskSpace,
 		Account: account, Version: version, Log: log, ReconcileEvery: set.ReconcileEvery,
 		EventRetention: set.EventRetention, ReplayLines: set.ReplayLines,
 	})

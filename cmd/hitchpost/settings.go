@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +22,8 @@ type settings struct {
 	DatabaseURL    string
 	ReplayLines    int
 	EventRetention time.Duration
+	TaskRetention  time.Duration
+	TaskSpace      int64 // bytes
 	ReconcileEvery time.Duration
 	DetachKey      string
 	ImportKeys     bool
@@ -49,6 +53,9 @@ func serveOptions(getenv func(string) string) []option {
 		{"replay-lines", "HITCHPOST_REPLAY_LINES", "20000", "lines of history sent at an attach", setReplayLines},
 		{"event-retention", "HITCHPOST_EVENT_RETENTION", "90d", "how long events are kept",
 			duration(func(s *settings) *time.Duration { return &s.EventRetention })},
+		{"task-retention", "HITCHPOST_TASK_RETENTION", "30d", "how long tasks are kept after their end",
+			duration(func(s *settings) *time.Duration { return &s.TaskRetention })},
+		{"task-space", "HITCHPOST_TASK_SPACE", "4GiB", "what the files of ended tasks may take; the oldest go first", setTaskSpace},
 		{"reconcile-every", "HITCHPOST_RECONCILE_EVERY", "15s", "how often the store is held against tmux",
 			duration(func(s *settings) *time.Duration { return &s.ReconcileEvery })},
 		{"detach-key", "HITCHPOST_DETACH_KEY", "C-]", "key that leaves a session",
@@ -149,4 +156,25 @@ func duration(field func(*settings) *time.Duration) func(*settings, string) erro
 		*field(s) = d
 		return err
 	}
+}
+
+func setTaskSpace(s *settings, v string) error {
+	n, err := parseBytes(v)
+	s.TaskSpace = n
+	return err
+}
+
+// parseBytes reads a number of bytes, such as 500MiB or 4GiB. It is more than nothing.
+func parseBytes(text string) (int64, error) {
+	number, unit := text, int64(1)
+	for i, name := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if n, ok := strings.CutSuffix(text, name); ok {
+			number, unit = n, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return 0, fmt.Errorf("%q is no amount of space like 500MiB or 4GiB", text)
+	}
+	return n * unit, nil
 }
