@@ -80,7 +80,7 @@ func (s *Service) FollowEvents(
 	if q.Since.IsZero() {
 		r.After = last
 	}
-	f := follower{service: s, read: time.Now(), away: away}
+	f := follower{service: s, away: away}
 	for {
 		appended := s.book.appended.next()
 		page, more, err := s.eventPage(ctx, a, &r)
@@ -91,7 +91,7 @@ func (s *Service) FollowEvents(
 			f.tell(err)
 			err = f.wait(ctx, appended, time.After(followAgain))
 		case err == nil:
-			f.read, f.told = time.Now(), false
+			f.told = false
 			if len(page) > 0 {
 				err = show(page)
 			}
@@ -105,11 +105,10 @@ func (s *Service) FollowEvents(
 	}
 }
 
-// follower is what one who follows the events knows of the database.
+// follower is one who follows the events.
 type follower struct {
 	service *Service
-	read    time.Time // when the database last answered
-	told    bool      // that it is away now
+	told    bool // that the database is away now
 	away    func(error)
 }
 
@@ -121,14 +120,14 @@ func (f *follower) tell(why error) {
 	}
 }
 
-// wait waits until there may be more to read. It tells of an outage that the service has noticed meanwhile.
+// wait waits until there may be more to read. Where the service finds the database away, that is a read that shows
+// whether it is: what the service knows is some seconds old.
 func (f *follower) wait(ctx context.Context, appended <-chan struct{}, again <-chan time.Time) error {
 	s := f.service
 	for {
 		changed := s.board.next()
-		// What the board tells may be from before the last answer.
-		if _, database, _ := s.board.all(); !database.OK && database.Since.After(f.read) {
-			f.tell(hitchpost.Errorf(hitchpost.UnavailableError, "%s", database.Reason))
+		if again == nil && !s.board.databaseOK() {
+			again = time.After(followAgain)
 		}
 		select {
 		case <-appended:

@@ -50,7 +50,12 @@ var admin = hitchpost.Actor{Name: "ada", Role: hitchpost.Admin, Fingerprint: "SH
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	url := storetest.URL(t)
+	return newRigOn(t, storetest.URL(t))
+}
+
+// newRigOn is newRig on the database at url.
+func newRigOn(t *testing.T, url string) *rig {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "hp-")
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
