@@ -37,7 +37,9 @@ func look(folder string) (s Seen, err error) {
 	if s.Spec, err = readSpec(folder); err != nil {
 		return s, err
 	}
-	// The lock first: a runner that ends between the two looks has left its record then.
+	// The order matters: a task that had been started before nobody held its lock has no runner any more, and one that
+	// ended before its record was looked for has left it.
+	s.Started = exists(in(folder, startedName))
 	pid, err := holder(folder)
 	if err != nil {
 		return s, err
@@ -46,13 +48,7 @@ func look(folder string) (s Seen, err error) {
 	if s.Record, err = readRecord(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
-	s.Started = s.Record != nil || exists(in(folder, startedName))
-	if !s.Started { // the start or the end may have come between
-		if s.Record, err = readRecord(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s, err
-		}
-		s.Started = s.Record != nil
-	}
+	s.Started = s.Started || s.Record != nil
 	s.CancelAsked = exists(in(folder, cancelName))
 	if s.Record != nil {
 		s.LogBytes = s.Record.LogBytes
