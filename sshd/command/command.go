@@ -30,6 +30,13 @@ type Service interface {
 	Send(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.SendRequest) (hitchpost.SendResult, error)
 	Wait(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.WaitRequest) (hitchpost.Session, error)
 	Note(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.NoteRequest) (hitchpost.Session, error)
+	// Events gives show the events that q chooses, page by page, to the last one there is.
+	Events(ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error) error
+	// FollowEvents goes on with those to come until ctx ends, and tells away each time when the database goes.
+	FollowEvents(ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error,
+		away func(error)) error
+	// NoteDenial is told of a verb that the role of the actor does not allow. It does not block.
+	NoteDenial(a hitchpost.Actor, verb string)
 	Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error)
 	AddKey(context.Context, hitchpost.Actor, hitchpost.Key) (hitchpost.Key, error)
 	RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error)

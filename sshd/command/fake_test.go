@@ -34,6 +34,8 @@ type fake struct {
 	err      error
 	failOn   map[string]error // by REF, for Restart
 	tasks    fakeTasks
+	pages    [][]hitchpost.Event
+	denials  []string
 
 	asked []any // the requests, in order
 	refs  []string
@@ -122,6 +124,30 @@ func (f *fake) Note(_ context.Context, _ hitchpost.Actor, ref string, r hitchpos
 	f.note(ref, r)
 	return f.one(ref)
 }
+
+func (f *fake) Events(
+	_ context.Context, _ hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error,
+) error {
+	f.note(q.Ref, q)
+	for _, page := range f.pages {
+		if err := show(page); err != nil {
+			return err
+		}
+	}
+	return f.err
+}
+
+func (f *fake) FollowEvents(
+	ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error, away func(error),
+) error {
+	away(errNoKey)
+	if err := f.Events(ctx, a, q, show); err != nil {
+		return err
+	}
+	return context.Canceled
+}
+
+func (f *fake) NoteDenial(_ hitchpost.Actor, verb string) { f.denials = append(f.denials, verb) }
 
 func (f *fake) Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error) { return f.keys, f.err }
 

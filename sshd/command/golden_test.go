@@ -24,7 +24,7 @@ func TestTextForPeople(t *testing.T) {
 	odd.Handle, odd.Title = "odd", "日本 \x1b[31mred\x1b[m 👨‍👩‍👧 \u202eright-to-left\tand\nmore"
 	odd.Cwd, odd.Note, odd.StateSince = "/srv/ö\u009b1m", "two\nlines", now.Add(time.Hour)
 	f := &fake{
-		sessions: []hitchpost.Session{full(), odd}, screen: "$ make\nok",
+		sessions: []hitchpost.Session{full(), odd}, screen: "$ make\nok", pages: [][]hitchpost.Event{happened()},
 		keys: []hitchpost.Key{
 			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk"},
 			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now,
@@ -44,7 +44,7 @@ func TestTextForPeople(t *testing.T) {
 		},
 	}
 	lines := []string{
-		"help", "ls", "show odd", "show api --screen", "capture api", "new", "restart --all", "stop api", "close api",
+		"help", "ls", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
 		"rename api x", "send api x", "wait api", "note odd", "note api --set x",
 		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "key revoke --actor bob", "node ls",
 		"status", "whoami", "version",

@@ -85,6 +85,7 @@ func TestEmptyListsAreLists(t *testing.T) {
 		"ls --json":      `{"version":1,"sessions":[]}` + "\n",
 		"key ls --json":  `{"version":1,"keys":[]}` + "\n",
 		"node ls --json": `{"version":1,"nodes":[]}` + "\n",
+		"events --json":  `{"version":1,"events":[]}` + "\n",
 	} {
 		if r := c.line(line); r.out != want || r.status != 0 {
 			t.Errorf("%s: %d %q", line, r.status, r.out)

@@ -31,6 +31,9 @@ func Run(ctx context.Context, inv Invocation) (exitStatus int) {
 		verb, err = root.ExecuteContextC(ctx)
 	}
 	if err != nil {
+		if hitchpost.KindOf(err) == hitchpost.DeniedError {
+			c.Service.NoteDenial(c.Actor, path(verb))
+		}
 		return c.fail(ctx, verb, err)
 	}
 	return c.status
