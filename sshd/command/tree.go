@@ -29,8 +29,8 @@ func (c *call) tree() *cobra.Command {
 	root.SetHelpCommand(c.helpVerb())
 	root.AddCommand(
 		c.lsVerb(), c.showVerb(), c.newVerb(), c.attachVerb(), c.restartVerb(), c.stopVerb(), c.closeVerb(), c.renameVerb(),
-		c.captureVerb(), c.historyVerb(), c.sendVerb(), c.waitVerb(), c.noteVerb(), c.taskVerb(), c.nodeVerb(), c.keyVerb(),
-		c.whoamiVerb(), c.statusVerb(), c.versionVerb(),
+		c.captureVerb(), c.historyVerb(), c.sendVerb(), c.waitVerb(), c.noteVerb(), c.eventsVerb(), c.taskVerb(), c.nodeVerb(),
+		c.keyVerb(), c.whoamiVerb(), c.statusVerb(), c.versionVerb(),
 	)
 	return root
 }
