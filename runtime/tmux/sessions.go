@@ -30,12 +30,13 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 		return Pane{}, err
 	}
 	size := st.Size.Clamp()
-	create := command{"new-session", "-d", "-s", namePrefix + st.Session, "-c", "/",
+	create := command{"new-session", "-d", "-s", namePrefix + st.Session, "-e", noColor, "-c", "/",
 		"-x", strconv.Itoa(size.Cols), "-y", strconv.Itoa(size.Rows), "--"}
 	create = append(create, words(st.Command)...)
 	set := func(name, value string) command { return command{"set-option", "-t", at, name, value} }
 	out, err := s.change(ctx, true,
 		create,
+		command{"set-environment", "-u", "-t", at, noColorName}, // not for panes that a person adds
 		set(optionRun, strconv.Itoa(st.Run)),
 		set(optionRecord, base64.StdEncoding.EncodeToString(st.Record)),
 		set(optionTitle, printable(st.Title)),
@@ -56,6 +57,14 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 	}
 	return panes[0], nil
 }
+
+// noColor is for the process that tmux starts, which is our own wrapper or runner, and not for the program that this one
+// starts with an environment of its own. Without it the colour library in the binary would, before main, read terminal
+// descriptions and run `tmux info`, since it finds itself on a terminal in tmux; that takes longer than all the rest.
+const (
+	noColorName = "NO_COLOR"
+	noColor     = noColorName + "=1"
+)
 
 // checkWords refuses what cannot be handed to tmux.
 func checkWords(argv []string) error {

@@ -16,7 +16,7 @@ func (s *Server) StartTask(ctx context.Context, id string, argv []string) error 
 	if err := checkWords(argv); err != nil {
 		return err
 	}
-	create := command{"new-session", "-d", "-s", taskPrefix + id, "-c", "/", "-x", "80", "-y", "24", "--"}
+	create := command{"new-session", "-d", "-s", taskPrefix + id, "-e", noColor, "-c", "/", "-x", "80", "-y", "24", "--"}
 	_, err := s.change(ctx, true,
 		append(create, words(argv)...),
 		// In the same turn of tmux, which sees the end of a process only after it.

@@ -1,6 +1,9 @@
 package tmux
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hitchpost/hitchpost"
@@ -49,4 +52,29 @@ func TestTasks(t *testing.T) {
 	if err != nil || len(panes) != 1 {
 		t.Errorf("%+v, %v", panes, err)
 	}
+}
+
+// What tmux starts is told to ask nobody about colours, see noColor; a pane that a person adds is not.
+func TestProcessesAskNobodyAboutColours(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	dir := newDir(t)
+	start(t, s, "a1", sizes[0], sh("printenv NO_COLOR > "+dir+"/session; exec cat")...)
+	if err := s.StartTask(t.Context(), "a1", sh("printenv NO_COLOR > "+dir+"/task; exec cat")); err != nil {
+		t.Fatal(err)
+	}
+	raw(t, s, "split-window", "-t", "=hp-a1:", "printenv > "+dir+"/added; exec cat")
+	for name, want := range map[string]string{"session": "1\n", "task": "1\n"} {
+		eventually(t, name+" has told", func() bool {
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			return err == nil && string(got) == want
+		})
+	}
+	eventually(t, "the added pane has told", func() bool {
+		got, err := os.ReadFile(filepath.Join(dir, "added"))
+		if strings.Contains(string(got), "NO_COLOR") {
+			t.Fatalf("%s", got)
+		}
+		return err == nil && strings.Contains(string(got), "TMUX=")
+	})
 }
