@@ -59,8 +59,8 @@ func TestProcessesAskNobodyAboutColours(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	dir := newDir(t)
-	start(t, s, "a1", sizes[0], sh("printenv NO_COLOR > "+dir+"/session; exec cat")...)
-	if err := s.StartTask(t.Context(), "a1", sh("printenv NO_COLOR > "+dir+"/task; exec cat")); err != nil {
+	start(t, s, "a1", sizes[0], sh("printenv NO_COLOR > %s/session; exec cat", dir)...)
+	if err := s.StartTask(t.Context(), "a1", sh("printenv NO_COLOR > %s/task; exec cat", dir)); err != nil {
 		t.Fatal(err)
 	}
 	raw(t, s, "split-window", "-t", "=hp-a1:", "printenv > "+dir+"/added; exec cat")
