@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hitchpost/hitchpost"
 )
 
 // read runs f on a connection, within Deadline. op says what is done, for the error: "list the sessions". f may run
@@ -49,7 +51,17 @@ func (s *Store) call(
 		// be found dead by a call of its own.
 		s.pool.Reset()
 	}
-	return fault(op, err)
+	return s.explained(fault(op, err))
+}
+
+// explained is err, with what is known of the reason where the database is away.
+func (s *Store) explained(err error) error {
+	var away, why *hitchpost.Error
+	if s.why == nil || code(err) == diskFull || !errors.As(err, &away) || away.Kind != hitchpost.UnavailableError ||
+		!errors.As(s.why(), &why) {
+		return err
+	}
+	return &hitchpost.Error{Kind: away.Kind, Message: away.Message + ", and " + why.Message, Hint: why.Hint, Cause: err}
 }
 
 func (s *Store) once(ctx context.Context, f func(context.Context, *pgxpool.Conn) error) error {

@@ -13,6 +13,9 @@ import (
 // readOnlyTransaction is the SQLSTATE of a write to a server that takes none.
 const readOnlyTransaction = "25006"
 
+// diskFull is the SQLSTATE of a write that found no space.
+const diskFull = "53100"
+
 // fault turns what went wrong while doing op into one of hitchpost's kinds of error. It is the one place where errors
 // of PostgreSQL get their meaning: by the name of the constraint first, by SQLSTATE else. SQLSTATE classes are those
 // of appendix A of the PostgreSQL manual.
@@ -113,8 +116,8 @@ func byCode(pg *pgconn.PgError) meaning {
 		return meaning{hitchpost.UsageError, "a value is not allowed (" + pg.ConstraintName + pg.ColumnName + ")", "", ""}
 	case "22021", "22P05", "22P02", "22001": // bytes that are no UTF-8, untranslatable, no such value, too long
 		return meaning{hitchpost.UsageError, "a value holds what the database cannot keep", "use UTF-8 without NUL bytes", ""}
-	case "53100": // disk_full
-		return meaning{hitchpost.UnavailableError, "the disk of the database is full", "free space", ""}
+	case diskFull:
+		return meaning{hitchpost.UnavailableError, "the disk of the database is full", "free space, then try again", ""}
 	case "42P01", "42703", "42883", "3F000": // undefined table, column, function, schema
 		return meaning{hitchpost.FailedError, "the database has another schema than this program",
 			"bring the database to the schema of this version", ""}

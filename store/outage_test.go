@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,5 +205,28 @@ func TestTableIsLocked(t *testing.T) {
 	run(t, c, "rollback")
 	if err := b.Usable(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// Where more is known of why the database is away, the errors say it, and only then.
+func TestWhyTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	c := storetest.NewCluster(t)
+	var why error
+	s := open(t, c.URL()).ExplainedBy(func() error { return why })
+	if err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ": try again") {
+		t.Errorf("nothing is known: %v", err)
+	}
+	why = hitchpost.Errorf(hitchpost.UnavailableError, "its disk is full").Hinted("free space")
+	err := s.Ping(t.Context())
+	wantKind(t, err, hitchpost.UnavailableError)
+	if err == nil || !strings.HasSuffix(err.Error(), ", and its disk is full: free space") {
+		t.Errorf("a full disk: %v", err)
+	}
+	if _, err := s.Create(t.Context(), hitchpost.Session{}, store.By{}); hitchpost.KindOf(err) == hitchpost.UnavailableError {
+		t.Errorf("a mistake of the caller: %v", err)
 	}
 }

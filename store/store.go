@@ -23,6 +23,15 @@ type Store struct {
 	pool *pgxpool.Pool
 	conf *pgx.ConnConfig
 	log  *slog.Logger
+	why  func() error // see ExplainedBy; may be nil
+}
+
+// ExplainedBy is the same store with errors that say more: where the database is away why is asked what it knows of
+// that, such as a full disk. Nil is nothing. It must not block.
+func (s *Store) ExplainedBy(why func() error) *Store {
+	explained := *s
+	explained.why = why
+	return &explained
 }
 
 // Open reads url, which is anything that libpq understands, and makes ready to connect: it does not wait for the

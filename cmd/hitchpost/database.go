@@ -52,6 +52,9 @@ func connectDatabase(ctx context.Context, set settings, log *slog.Logger) (_ *da
 		url = db.cluster.URL()
 	}
 	db.Store, err = store.Open(ctx, url, log)
+	if err == nil && db.cluster != nil {
+		db.Store = db.Store.ExplainedBy(db.cluster.Trouble)
+	}
 	return db, err
 }
 
@@ -65,6 +68,7 @@ const (
 func (db *database) keep(ctx context.Context, log *slog.Logger) {
 	t := time.NewTicker(clusterEvery)
 	defer t.Stop()
+	told := ""
 	for db.cluster != nil {
 		select {
 		case <-ctx.Done():
@@ -72,13 +76,16 @@ func (db *database) keep(ctx context.Context, log *slog.Logger) {
 		case <-t.C:
 		}
 		if err := db.Ping(ctx); err == nil || ctx.Err() != nil {
+			told = ""
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, clusterStart)
-		if err := db.cluster.Ensure(limited); err != nil && ctx.Err() == nil {
+		err := db.cluster.Ensure(limited)
+		cancel()
+		if err != nil && ctx.Err() == nil && err.Error() != told { // a full disk lasts, and the log may be on it
+			told = err.Error()
 			log.Error("private PostgreSQL not brought back", "err", err)
 		}
-		cancel()
 	}
 }
 

@@ -53,15 +53,13 @@ func lockDataDir(dir string) (*os.File, error) {
 			strings.TrimSpace(string(holder))).Hinted("stop that one, or give another with --data-dir")
 		return nil, errors.Join(err, f.Close())
 	}
-	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
-		return nil, errors.Join(fmt.Errorf("mark the data directory: %w", err), f.Close())
+	// Written before it is cut: so it takes no space that it has not had, and a full disk keeps nobody from starting.
+	mark := strconv.Itoa(os.Getpid()) + "\n"
+	_, err = f.WriteAt([]byte(mark), 0)
+	if err = errors.Join(err, f.Truncate(int64(len(mark)))); err != nil {
+		return nil, errors.Join(fmt.Errorf("mark the data directory: %w", noSpace(dir, err)), f.Close())
 	}
 	return f, nil
-}
-
-func writeAt(f *os.File, text string) error {
-	_, err := f.WriteAt([]byte(text), 0)
-	return err
 }
 
 // nodeID is the identity of this node, made once and kept in the data directory.

@@ -83,6 +83,9 @@ func (c *Cluster) start(ctx context.Context) error {
 	if c.major, err = majorOf(c.data); err != nil {
 		return err
 	}
+	if c.major != 0 && room(c.data) < least {
+		return c.Trouble() // a try would leave a torn lock, and tell less
+	}
 	b, err := suiting(ctx, c.data, c.major)
 	if err != nil {
 		return err
@@ -118,6 +121,9 @@ func (c *Cluster) start(ctx context.Context) error {
 		}
 	})
 	if errors.Is(err, errEnded) {
+		if trouble := c.Trouble(); trouble != nil {
+			return trouble
+		}
 		return hitchpost.Errorf(hitchpost.FailedError, "the private PostgreSQL did not start: %s", c.lastLog()).
 			Hinted("see %s", filepath.Join(c.dir, logFile))
 	}
