@@ -86,9 +86,10 @@ func lostReason(from hitchpost.State) string {
 
 // recordExit keeps what the terminal last showed, records how the process ended, and lets go of the pane.
 func (s *Service) recordExit(ctx context.Context, st step) error {
+	var unsaved error
 	if st.pane.PaneID != "" {
 		s.awaitDead(ctx, st.pane)
-		s.keepEvidence(ctx, []tmux.Pane{st.pane})
+		unsaved = s.keepEvidence(ctx, []tmux.Pane{st.pane})
 	}
 	c := hitchpost.ChangeExitedBadly
 	if st.exit.Well() {
@@ -105,7 +106,7 @@ func (s *Service) recordExit(ctx context.Context, st step) error {
 	if st.pane.PaneID == "" {
 		return s.folder.forget(runKey{st.id, ended.Restarts})
 	}
-	s.letGo(ended, st.pane)
+	s.letGo(ended, st.pane, fullDisk(unsaved))
 	return nil
 }
 
@@ -197,19 +198,28 @@ func (s *Service) clear(ctx context.Context, st step) error {
 		return nil // letGo is at work
 	}
 	if st.pane.Run == st.session.Restarts {
-		s.keepEvidence(ctx, []tmux.Pane{st.pane})
+		if fullDisk(s.keepEvidence(ctx, []tmux.Pane{st.pane})) {
+			return nil // the next pass tries again
+		}
 	}
-	return s.Tmux.KillRun(ctx, st.id, st.pane.Run)
+	if err := s.Tmux.KillRun(ctx, st.id, st.pane.Run); err != nil {
+		return err
+	}
+	return s.folder.forget(runKey{st.id, st.pane.Run})
 }
 
 // drainLimit is how long the views of an ended session have to take in its last output.
 const drainLimit = time.Second
 
-// letGo ends the views of an ended session after its last output, then removes its dead pane and its spec.
-func (s *Service) letGo(session hitchpost.Session, pane tmux.Pane) {
+// letGo ends the views of an ended session after its last output, then removes its dead pane and its spec. A pane that
+// is still to be saved stays, and clear comes for it.
+func (s *Service) letGo(session hitchpost.Session, pane tmux.Pane, unsaved bool) {
 	ctx, cancel := context.WithTimeout(s.background, drainLimit)
 	s.views.drain(ctx, session.ID, pane.Run)
 	cancel()
+	if unsaved {
+		return
+	}
 	ctx, cancel = context.WithTimeout(s.background, callLimit)
 	defer cancel()
 	err := s.Tmux.KillRun(ctx, session.ID, pane.Run)

@@ -16,10 +16,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // evidenceLines is how much of a session's history is kept after its process has ended.
 const evidenceLines = 5000
+
+// evidenceBytes bounds each of the texts of evidence: rows can be wide, and each cell of them coloured in a way of its
+// own, which makes hundreds of megabytes of the longest history.
+const evidenceBytes = 8 << 20
 
 // evidenceLimit bounds what is read back, whatever a damaged file claims to hold.
 const evidenceLimit = 64 << 20
@@ -46,45 +51,58 @@ func (e evidence) text(r hitchpost.CaptureRequest) []byte {
 	return text
 }
 
-// writeEvidence replaces the file at path whole or not at all: a JSON header line, then the texts, gzipped.
-func writeEvidence(path string, e evidence) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("keep the last screen: %w", err)
-		}
-	}()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+// writeEvidence replaces the file at path whole or not at all: a JSON header line, then the texts, gzipped. After a power
+// loss it is the old file or the new one; no promise hangs on which, so the directory is not synced.
+func writeEvidence(path string, e evidence) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	var file []byte
+	if err == nil {
+		file, err = e.encode()
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".screen-*")
+	name := ""
+	if err == nil {
+		name, err = durable.Aside(path, file)
+	}
+	if err == nil {
+		if err = os.Rename(name, path); err != nil {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("keep the last screen: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}()
+	return nil
+}
+
+func (e evidence) encode() ([]byte, error) {
+	e.All = lastBytes(e.All, evidenceBytes)
+	e.Screen = lastBytes(e.Screen, evidenceBytes)
 	e.AllBytes = len(e.All)
-	z := gzip.NewWriter(f)
-	if err := json.NewEncoder(z).Encode(e); err != nil {
-		return err
-	}
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	err := json.NewEncoder(z).Encode(e)
 	for _, part := range [][]byte{e.All, e.Screen} {
-		if _, err := z.Write(part); err != nil {
-			return err
+		if err == nil {
+			_, err = z.Write(part)
 		}
 	}
-	if err := z.Close(); err != nil {
-		return err
+	if err == nil {
+		err = z.Close()
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	return file.Bytes(), err
+}
+
+// lastBytes is the end of text, whole lines of at most limit bytes together. Of a single longer line it is the end, which
+// may begin within a character or a sequence: both are harmless where it is shown, as text or by a terminal.
+func lastBytes(text []byte, limit int) []byte {
+	if len(text) <= limit {
+		return text
 	}
-	if err := f.Close(); err != nil {
-		return err
+	text = text[len(text)-limit:]
+	if i := bytes.IndexByte(text, '\n'); i >= 0 && i < len(text)-1 {
+		return text[i+1:]
 	}
-	return os.Rename(f.Name(), path)
+	return text
 }
 
 // readEvidence is os.ErrNotExist where nothing was kept.

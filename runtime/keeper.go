@@ -27,8 +27,9 @@ const (
 // evidenceLog is when the screen of each session was last saved. Its lock is held from a capture to the end of its
 // writing, so that an older screen never replaces a newer one.
 type evidenceLog struct {
-	mu sync.Mutex
-	at map[string]time.Time
+	mu   sync.Mutex
+	at   map[string]time.Time
+	full bool // the last try found a full disk, and the log tells so
 }
 
 // evidenceLoop keeps what live sessions show, while they show something new, for the day their process is lost.
@@ -39,7 +40,9 @@ func (s *Service) evidenceLoop(ctx context.Context) error {
 			return // the reconciler tells of it
 		}
 		for batch := range slices.Chunk(s.kept.due(panes), evidenceBatch) {
-			s.keepEvidence(ctx, batch)
+			if fullDisk(s.keepEvidence(ctx, batch)) {
+				return // the others would find no space either
+			}
 		}
 	})
 }
@@ -65,8 +68,9 @@ func (l *evidenceLog) due(panes []tmux.Pane) []tmux.Pane {
 	return due[:min(len(due), evidencePerRound)]
 }
 
-// keepEvidence saves what the panes show. A failure is logged and stops nothing.
-func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) {
+// keepEvidence saves what the panes show. A failure is logged here; the error is for those who would otherwise let go of
+// a pane that is not saved.
+func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) error {
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
 	var ids []string
@@ -76,21 +80,29 @@ func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) {
 	now := time.Now()
 	tails, err := s.Tmux.Tails(ctx, ids, evidenceLines)
 	if errors.Is(err, tmux.ErrNoSession) || ctx.Err() != nil {
-		return // one ended just now; the next round has the others
+		return nil // one ended just now; the next round has the others
 	}
 	if err != nil {
 		s.Log.Warn("last screens not kept", "err", err)
-		return
+		return err
 	}
 	for _, p := range panes {
 		tail := tails[p.Session]
-		err := writeEvidence(s.folder.evidence(p.Session), evidence{At: now, Run: p.Run, All: tail.All, Screen: tail.Screen})
+		err = writeEvidence(s.folder.evidence(p.Session), evidence{At: now, Run: p.Run, All: tail.All, Screen: tail.Screen})
+		if full := fullDisk(err); full != s.kept.full {
+			s.kept.full = full
+			s.Log.Warn("disk of the last screens", "full", full)
+		}
+		if fullDisk(err) {
+			return err
+		}
 		if err != nil {
 			s.Log.Warn("last screen not kept", "session", p.Session, "err", err)
 			continue
 		}
 		s.kept.at[p.Session] = now
 	}
+	return nil
 }
 
 // setAside makes what was kept of the run that is over the evidence of the run before.

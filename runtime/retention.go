@@ -31,6 +31,7 @@ func (s *Service) retentionLoop(ctx context.Context) error {
 			s.Log.Info("old events removed", "count", n)
 		}
 		s.pruneFolders(ctx, before)
+		s.sweepRuns(ctx)
 		s.pruneTasks(ctx, time.Now())
 	})
 }

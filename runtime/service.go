@@ -94,6 +94,9 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if err := s.folder.make(); err != nil {
 		return nil, err
 	}
+	if err := s.folder.sweep(); err != nil {
+		c.Log.Warn("what a killed service left is not swept away", "err", err)
+	}
 	if err := s.Store.DropAttachments(ctx, c.Node.ID); err != nil {
 		return nil, err
 	}
