@@ -15,13 +15,17 @@ const (
 	diskCalls = 8
 )
 
-// disk asks the file system for people.
-type disk struct{ slots chan struct{} }
+// disk asks the file system for people, that of the disks or that of the processes.
+type disk struct {
+	slots  chan struct{}
+	silent error // what is told of one that does not answer
+}
 
-func newDisk() disk { return disk{make(chan struct{}, diskCalls)} }
+func newDisk() disk      { return disk{make(chan struct{}, diskCalls), errDisk()} }
+func newProcesses() disk { return disk{make(chan struct{}, diskCalls), errProcesses()} }
 
-// ask runs f, which looks at the disk, and gives up waiting for it after diskTime or when ctx ends. f then runs on to
-// its end, and its answer is dropped.
+// ask runs f, which looks at d, and gives up waiting for it after diskTime or when ctx ends. f then runs on to its end,
+// and its answer is dropped.
 func ask[T any](ctx context.Context, d disk, f func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -33,7 +37,7 @@ func ask[T any](ctx context.Context, d disk, f func() (T, error)) (T, error) {
 	select {
 	case d.slots <- struct{}{}:
 	case <-limit.C:
-		return none, errDisk()
+		return none, d.silent
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
 	}
@@ -47,7 +51,7 @@ func ask[T any](ctx context.Context, d disk, f func() (T, error)) (T, error) {
 	case a := <-got:
 		return a.value, a.err
 	case <-limit.C:
-		return none, errDisk()
+		return none, d.silent
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
 	}

@@ -54,6 +54,7 @@ type Service struct {
 	typing  *turns
 	kept    evidenceLog
 	disk    disk
+	procs   disk
 	absent  chan struct{} // holds a token of the start that must find its handle free
 	busy    sync.Map      // ids of sessions that a step of the reconciler is at work on
 	started time.Time
@@ -84,6 +85,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		tasks:   newTaskBook(),
 		typing:  newTurns(),
 		disk:    newDisk(),
+		procs:   newProcesses(),
 		absent:  make(chan struct{}, 1),
 		kept:    evidenceLog{at: map[string]time.Time{}},
 		started: now,

@@ -49,7 +49,8 @@ func (s *Service) Show(ctx context.Context, a hitchpost.Actor, ref string) (hitc
 }
 
 // Restart makes a fresh process for an ended session: same id, handle, title and directory. Of several at the same
-// time one does it and the others fail with kind ConflictError.
+// time one does it and the others fail with kind ConflictError, as does one that would start beside a process that an
+// earlier run left; see RestartRequest.
 func (s *Service) Restart(
 	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.RestartRequest,
 ) (hitchpost.StartResult, error) {
@@ -80,10 +81,14 @@ func (s *Service) Restart(
 	}
 	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
 	// has changed yet.
+	reason := ""
 	err = s.Tmux.KillRun(ctx, session.ID, session.Restarts)
 	if err == nil {
+		reason, err = s.survivorsCheck(ctx, session, r.Force)
+	}
+	if err == nil {
 		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
-			return s.askRestart(ctx, a, session)
+			return s.askRestart(ctx, a, session, reason)
 		})
 	}
 	if err != nil {
@@ -96,9 +101,11 @@ func (s *Service) Restart(
 }
 
 // askRestart records the wish for a fresh process of an ended session.
-func (s *Service) askRestart(ctx context.Context, a hitchpost.Actor, session hitchpost.Session) (hitchpost.Session, error) {
+func (s *Service) askRestart(
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, reason string,
+) (hitchpost.Session, error) {
 	return s.change(ctx, session, store.Transition{
-		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, "restart asked"),
+		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, reason),
 		Lease: time.Now().Add(startLease),
 	})
 }

@@ -12,6 +12,10 @@ import (
 // starts, which is then a stranger to the session.
 const Mark = "HITCHPOST_SESSION"
 
+// TaskMark is the variable that holds the task's id in the environment of every process of a task. One that belongs to a
+// session carries Mark as well.
+const TaskMark = "HITCHPOST_TASK"
+
 // Environment is a fresh environment for a session's program, sorted, each name once. Nothing comes from the service's
 // own environment but PATH, a UTF-8 locale, TZ and XDG_RUNTIME_DIR, which base looks up (os.Getenv). extra (K=V) comes
 // last and wins, except over Mark; what is not K=V is left out. TERM is a stand-in until the wrapper sees the terminal.
