@@ -1,11 +1,8 @@
 package task
 
 import (
-	"errors"
 	"os"
 	"time"
-
-	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 const (
@@ -111,11 +108,10 @@ func (k *keeper) finish() {
 	}
 }
 
-// sync makes what was kept durable, as far as the disk can.
+// sync makes the piece at work durable, as far as the disk can; the system writes the others by itself before long.
 func (k *keeper) sync() error {
-	var err error
-	if k.file != nil {
-		err = k.file.Sync()
+	if k.file == nil {
+		return nil
 	}
-	return errors.Join(err, durable.SyncDir(k.folder))
+	return k.file.Sync()
 }
