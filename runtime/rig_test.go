@@ -17,17 +17,24 @@ import (
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/runtime"
 	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/task"
 	"github.com/hitchpost/hitchpost/runtime/tmux"
 	"github.com/hitchpost/hitchpost/store"
 	"github.com/hitchpost/hitchpost/store/storetest"
 )
 
-// wrapperVerb makes this test binary the wrapper that tmux starts.
-const wrapperVerb = "run-session"
+// wrapperVerb and runnerVerb make this test binary the wrapper or the runner that tmux starts.
+const (
+	wrapperVerb = "run-session"
+	runnerVerb  = "run-task"
+)
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == wrapperVerb {
 		os.Exit(launch.Run(os.Args[2]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == runnerVerb {
+		os.Exit(task.Run(os.Args[2]))
 	}
 	os.Exit(storetest.Main(m))
 }
@@ -43,6 +50,7 @@ type rig struct {
 	store *store.Store
 	tmux  *tmux.Server
 	node  hitchpost.Node
+	space int64 // for ended tasks; 0: any
 	stop  func()
 }
 
@@ -86,6 +94,7 @@ func (r *rig) up() {
 	must(r.t, err)
 	r.Service, err = runtime.New(ctx, runtime.Config{
 		Store: r.store, Tmux: r.tmux, Node: r.node, DataDir: r.dir, Wrapper: []string{self, wrapperVerb},
+		Runner: []string{self, runnerVerb}, TaskSpace: r.space,
 		Account: runtime.Account{User: "root", Home: r.dir, Shell: "/bin/sh", Getenv: os.Getenv},
 		Log:     log, ReconcileEvery: time.Second, EventRetention: time.Hour, ReplayLines: 1000,
 	})
