@@ -78,8 +78,7 @@ func (s *Service) writeRefusal(e hitchpost.Event) {
 func (s *Service) NoteDenial(a hitchpost.Actor, what string) {
 	e := hitchpost.Event{
 		Kind: store.EventRefused, At: time.Now(), Actor: a.Name, Fingerprint: a.Fingerprint, Source: hitchpost.FromPerson,
-		Reason: fmt.Sprintf("%s %s: the role %s may not do that", from(hostOf(a.Remote), a.Login),
-			hitchpost.OneLine(bounded(what, shownName)), a.Role),
+		Reason: fmt.Sprintf("%s: the role %s may not do %q", from(hostOf(a.Remote), a.Login), a.Role, bounded(what, shownName)),
 	}
 	if s.book.denials.admit(a.Fingerprint+" "+what, e) {
 		s.writeRefusal(e)

@@ -14,7 +14,10 @@ import (
 // Attach notes that a client is attached to a live session, which is RUNNING then unless it waits for a person, and
 // that it is the last one its key and client used. A session that is not live gives ConflictError.
 func (s *Store) Attach(ctx context.Context, a Attachment) (attached hitchpost.Session, err error) {
-	by := By{Actor: a.Actor, Fingerprint: a.Fingerprint, Source: hitchpost.FromPerson}
+	by := By{Actor: a.Actor, Fingerprint: a.Fingerprint, Source: hitchpost.FromPerson, Reason: "attached"}
+	if a.ReadOnly {
+		by.Reason = "attached to look on"
+	}
 	err = s.write(ctx, "attach to a session", func(ctx context.Context, tx *writing) error {
 		found, now, err := lock(ctx, tx, a.Session)
 		if err != nil {

@@ -126,7 +126,11 @@ func (s *Store) RevokeActor(ctx context.Context, actor string, by By) (all []hit
 
 // tellOfKey appends the event of a key and wakes everybody.
 func tellOfKey(tx *writing, kind string, k hitchpost.Key, by By) {
-	tx.append(&hitchpost.Event{Kind: kind, Reason: k.Fingerprint + " of " + k.Actor + " (" + string(k.Role) + ")"}, by)
+	about := k.Fingerprint + " of " + k.Actor + " (" + string(k.Role) + ")"
+	if by.Reason != "" {
+		about += ": " + by.Reason
+	}
+	tx.append(&hitchpost.Event{Kind: kind, Reason: about}, by)
 	tx.notify(Notice{TopicKey, k.Fingerprint})
 }
 
