@@ -19,7 +19,9 @@ import (
 // Send types into a live session, all of it or nothing: what others send comes before or after it. It then looks at the
 // terminal for up to sightLimit, and tells whether it saw there what was typed. Errors say that nothing was typed, those
 // of kind UnconfirmedError apart, where tmux did not say whether it typed.
-func (s *Service) Send(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.SendRequest) (hitchpost.SendResult, error) {
+func (s *Service) Send(
+	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.SendRequest,
+) (hitchpost.SendResult, error) {
 	session, err := s.toDrive(ctx, a, ref)
 	if err != nil {
 		return hitchpost.SendResult{}, err

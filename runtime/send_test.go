@@ -165,6 +165,7 @@ func TestSendIsRefused(t *testing.T) {
 	r.shows(s.ID, "ready")
 	over := r.start("over", "true")
 	r.becomes(over.ID, hitchpost.Stopped)
+	tooMuch := strings.Repeat("x", hitchpost.MaxSent+1)
 	for name, c := range map[string]struct {
 		by   hitchpost.Actor
 		ref  string
@@ -181,7 +182,7 @@ func TestSendIsRefused(t *testing.T) {
 		"NUL":          {admin, s.ID, hitchpost.SendRequest{Text: "a\x00b"}, hitchpost.UsageError},
 		"no UTF-8":     {admin, s.ID, hitchpost.SendRequest{Text: "a\xffb"}, hitchpost.UsageError},
 		"delete":       {admin, s.ID, hitchpost.SendRequest{Text: "a\x7fb"}, hitchpost.UsageError},
-		"too much":     {admin, s.ID, hitchpost.SendRequest{Text: strings.Repeat("x", hitchpost.MaxSent+1)}, hitchpost.UsageError},
+		"too much":     {admin, s.ID, hitchpost.SendRequest{Text: tooMuch}, hitchpost.UsageError},
 	} {
 		_, err := r.Send(ctx, c.by, c.ref, c.r)
 		if got := hitchpost.KindOf(err); got != c.want {
