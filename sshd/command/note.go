@@ -10,7 +10,7 @@ func (c *call) noteVerb() *cobra.Command {
 	var set, add string
 	cmd := &cobra.Command{
 		Use: "note REF", Short: "its handoff text: read it, or write it",
-		Long: "Without a flag it prints the note and nothing else. --set '' clears it. Of many\n" +
+		Long: "Without a flag it prints the note and nothing else. --set= clears it. Of many\n" +
 			"that add at the same time each one's text is kept. A note is text of up to\n" +
 			"64 KiB, without control characters but line feeds and tabs.\n" +
 			"As JSON: the session, with the note as it is then.",
