@@ -11,20 +11,20 @@ import (
 	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
-// ErrEnded says that a task has ended already.
+// ErrEnded says that a task is over already.
 var ErrEnded = errors.New("the task has ended")
 
 // Cancel asks the runner of a task to end its command: TERM to all of its session, KILL after CancelGrace. It does not
 // wait for the end. The wish is durable: where no runner has started yet, one that comes runs nothing and records
 // Cancelled. It may be called again and does nothing more then.
 //
-// It is ErrEnded where there is a Record, and wraps fs.ErrNotExist where there is no task.
+// It is ErrEnded where the task is over (see Seen.Over), and wraps fs.ErrNotExist where there is no task.
 func Cancel(folder string) error {
 	seen, err := Look(folder)
 	if err != nil {
 		return err
 	}
-	if seen.Record != nil {
+	if seen.Over() {
 		return ErrEnded
 	}
 	if err := mark(folder, cancelName); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -65,8 +65,10 @@ func poke(folder string) error {
 	if again, err := holder(folder); err != nil || again != pid {
 		return err
 	}
-	if err := p.Signal(unix.SIGUSR1); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
+	for _, s := range []os.Signal{unix.SIGUSR1, unix.SIGCONT} { // a stopped runner would not look
+		if err := p.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
 	}
 	return nil
 }

@@ -58,21 +58,6 @@ func TestBackgroundChildThatStaysIsKilled(t *testing.T) {
 	}
 }
 
-// A daemon has made itself a session of its own: it is not ended, and holds nobody although it holds the output.
-func TestDaemonIsLeftAndHoldsNobody(t *testing.T) {
-	t.Parallel()
-	s := spec(t, "sh", "-c", `setsid sh -c 'echo $$ > pid; exec sleep 300' & until [ -s pid ]; do sleep 0.01; done; echo end`)
-	start := time.Now()
-	r := begin(t, s)
-	r.endsWith(0, "")
-	pid := readInt(t, filepath.Join(s.Dir, "pid"))
-	defer kill(t, pid)
-	within(t, start, 0, 2*time.Second)
-	if got := output(t, r.folder); got != "end\n" || !running(pid) {
-		t.Errorf("log %q, daemon runs: %t", got, running(pid))
-	}
-}
-
 func TestCancelEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	s := spec(t, "sh", "-c", `sleep 300 & echo $! > child; trap 'echo caught; exit 4' TERM; echo up; while :; do sleep 0.01; done`)

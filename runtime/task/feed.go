@@ -135,7 +135,7 @@ func awaitUnread(pipe *os.File) {
 		return
 	}
 	_ = raw.Read(func(fd uintptr) (done bool) {
-		ask := []unix.PollFd{{Fd: int32(fd)}} //nolint:gosec // a descriptor is small
+		ask := []unix.PollFd{{Fd: int32(fd)}}
 		for {
 			_, err := unix.Poll(ask, 0)
 			if !errors.Is(err, unix.EINTR) {

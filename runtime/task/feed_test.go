@@ -3,7 +3,6 @@ package task_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -33,13 +32,13 @@ func TestInputArrivesWhole(t *testing.T) {
 	for _, data := range [][]byte{nil, []byte("a\nb\n"), big} {
 		t.Run(fmt.Sprint(len(data)), func(t *testing.T) {
 			t.Parallel()
-			r := begin(t, fed(t, "sha256sum"))
+			r := begin(t, fed(t, "cat"))
 			if err := task.Feed(t.Context(), r.folder, bytes.NewReader(data)); err != nil {
 				t.Fatal(err)
 			}
 			r.endsWith(0, "")
-			if got, want := output(t, r.folder), fmt.Sprintf("%x  -\n", sha256.Sum256(data)); got != want {
-				t.Errorf("%q, want %q", got, want)
+			if got := output(t, r.folder); got != string(data) {
+				t.Errorf("%d bytes of %d, or others", len(got), len(data))
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -194,12 +195,8 @@ func tail(t testing.TB, folder string, n int) string {
 
 // running reports whether a process with that pid exists that has not ended.
 func running(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	rest := string(stat[bytes.LastIndexByte(stat, ')')+1:])
-	return !strings.HasPrefix(rest, " Z") && !strings.HasPrefix(rest, " X")
+	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(state)), "Z")
 }
 
 // readInt waits for a file that holds a number.

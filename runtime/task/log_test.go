@@ -171,8 +171,20 @@ func TestFollowBeforeDuringAndAfter(t *testing.T) {
 		t.Fatalf("a follower ends before the task: %v", err)
 	default:
 	}
+	log, err := task.OpenLog(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Tail(1); err != nil {
+		t.Fatal(err)
+	}
+	last := &follower{done: make(chan error, 1)}
+	go func() { last.done <- errors.Join(log.Follow(t.Context(), last), log.Close()) }()
 	step()
 	r.endsWith(0, "")
+	if err := <-last.done; err != nil || last.text() != "200000\nlast" {
+		t.Errorf("from the last line on: %v, %q", err, last.text())
+	}
 	all = append(all, follow(t.Context(), t, folder))
 	want := output(t, folder)
 	for i, f := range all {

@@ -104,7 +104,7 @@ func (s Spec) encode() ([]byte, error) {
 	for _, list := range [][]string{s.Argv, s.Env, {s.Dir}} {
 		for _, word := range list {
 			if strings.Contains(word, "\x00") {
-				return nil, hitchpost.Errorf(hitchpost.UsageError, "a NUL byte cannot stand in a word for a program").For("command")
+				return nil, hitchpost.Errorf(hitchpost.UsageError, "a word for a program cannot hold a NUL byte").For("command")
 			}
 		}
 	}

@@ -52,12 +52,12 @@ func (w *watch) next(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-w.ticker.C:
 	case <-w.events:
-	case <-w.errors: // such as a queue that ran over
+	case <-w.errors: //nolint:errcheck // a queue that ran over is a change like another
 	}
 	for {
 		select {
 		case <-w.events:
-		case <-w.errors:
+		case <-w.errors: //nolint:errcheck // the same
 		default:
 			return nil
 		}
