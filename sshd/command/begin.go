@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -104,8 +105,8 @@ func (c *call) started(r hitchpost.StartResult) error {
 	if r.Early != nil && !r.Early.Well() {
 		return early(r)
 	}
-	if r.Early != nil && !c.json {
-		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(endedAtOnce(r)))
+	if r.Early != nil {
+		c.endedWell(r)
 	}
 	return c.session(r.Session, table([][]string{{r.Session.ID, r.Session.Handle}}, 0))
 }
@@ -145,12 +146,13 @@ func (c *call) input(what string, limit int64) (string, error) {
 }
 
 func (c *call) restartVerb() *cobra.Command {
-	var all bool
+	var all, force bool
 	var states string
 	cmd := &cobra.Command{
 		Use: "restart REF", Short: "a fresh process for an ended session", Example: "restart api",
-		Long: "With --all each RECOVERABLE session, one after the other; it stops after two\n" +
-			"failures in a row.",
+		Long: "It is refused where a process of the session has outlived its terminal, unless\n" +
+			"--force starts a new one beside it. With --all each RECOVERABLE session, one\n" +
+			"after the other, each seen to run; it stops after three failures in a row.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if !all {
 				if cmd.Flags().Changed("state") {
@@ -159,7 +161,7 @@ func (c *call) restartVerb() *cobra.Command {
 				if err := exactly("a REF or --all")(cmd, words); err != nil {
 					return err
 				}
-				result, err := c.restart(cmd, words[0])
+				result, err := c.restart(cmd, words[0], force)
 				if err != nil {
 					return err
 				}
@@ -172,22 +174,27 @@ func (c *call) restartVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.restartAll(cmd, chosen)
+			return c.restartAll(cmd, chosen, force)
 		},
 	}
 	c.jsonFlag(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "every session in the states of --state")
+	cmd.Flags().BoolVar(&force, "force", false, "also beside what an earlier run has left running")
 	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")
 	return cmd
 }
 
-func (c *call) restart(cmd *cobra.Command, ref string) (hitchpost.StartResult, error) {
-	return c.Service.Restart(cmd.Context(), c.Actor, ref, hitchpost.RestartRequest{Size: c.size(), Watch: watch})
+func (c *call) restart(cmd *cobra.Command, ref string, force bool) (hitchpost.StartResult, error) {
+	r := hitchpost.RestartRequest{Size: c.size(), Watch: watch, Force: force}
+	return c.Service.Restart(cmd.Context(), c.Actor, ref, r)
 }
+
+// restartFailures is after how many failures in a row a restart of many stops: what fails so often fails for all.
+const restartFailures = 3
 
 // restartAll restarts one session after the other and sees each live before it goes on. What was restarted is printed
 // also when some could not be; those are told of on stderr.
-func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State) error {
+func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, force bool) error {
 	for _, s := range states {
 		if !s.Ended() {
 			return usage("a session that is %s cannot be restarted", s).Hinted("use RECOVERABLE, STOPPED or FAILED")
@@ -199,10 +206,10 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State) error {
 	}
 	var up []hitchpost.Session
 	var errs []error
-	for inARow := 0; len(sessions) > 0 && inARow < 2; sessions = sessions[1:] {
-		result, err := c.restart(cmd, sessions[0].ID)
-		if err == nil && result.Early != nil && !result.Early.Well() {
-			err = early(result)
+	for inARow := 0; len(sessions) > 0 && inARow < restartFailures; sessions = sessions[1:] {
+		result, err := c.restart(cmd, sessions[0].ID, force)
+		if err == nil {
+			err = c.seenUp(result)
 		}
 		if err != nil {
 			errs, inARow = append(errs, fmt.Errorf("%s: %w", sessions[0].Handle, err)), inARow+1
@@ -214,6 +221,28 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State) error {
 		return err
 	}
 	return partly(errs, len(up), len(sessions))
+}
+
+// seenUp is nil where a restarted session lives after it was watched, and where its program has ended well by then: it
+// has done its work, which is told.
+func (c *call) seenUp(r hitchpost.StartResult) error {
+	switch {
+	case r.Early != nil && !r.Early.Well():
+		return early(r)
+	case r.Early != nil:
+		c.endedWell(r)
+	case !r.Session.State.Live():
+		return hitchpost.Errorf(hitchpost.FailedError, "it is %s and does not run", r.Session.State).
+			Hinted("see it with `show %s`", r.Session.Handle)
+	}
+	return nil
+}
+
+// endedWell tells of a program that has ended well as soon as it was started.
+func (c *call) endedWell(r hitchpost.StartResult) {
+	if !c.json {
+		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(endedAtOnce(r)))
+	}
 }
 
 func (c *call) restarted(up []hitchpost.Session) error {
@@ -234,6 +263,9 @@ func partly(errs []error, up, untried int) error {
 	out := hitchpost.Errorf(e.Kind, "%d restarted, %d failed, %d not tried (%s)", up, len(errs), untried,
 		strings.Join(text, "; "))
 	out.Cause = errors.Join(errs...)
+	if slices.ContainsFunc(errs, hitchpost.Forcible) {
+		return out.Hinted("end what is left first, or start beside it with --force")
+	}
 	return out.Hinted("see them with `ls`")
 }
 

@@ -38,7 +38,7 @@ func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
 // is nothing to add.
 func given(field string, verb *cobra.Command) string {
 	switch field {
-	case "cwd", "kind", "name", "note", "title", "signal", "timeout": // each is called like its flag
+	case "cwd", "kind", "name", "note", "title", "signal", "timeout", "force": // each is called like its flag
 		if verb.Flags().Lookup(field) != nil {
 			return "--" + field
 		}

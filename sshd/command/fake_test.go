@@ -33,6 +33,7 @@ type fake struct {
 	unseen   bool // what is sent is not seen to arrive
 	err      error
 	failOn   map[string]error // by REF, for Restart
+	revives  bool             // what is restarted is DETACHED
 	tasks    fakeTasks
 	pages    [][]hitchpost.Event
 	denials  []string
@@ -83,6 +84,9 @@ func (f *fake) Restart(
 		return hitchpost.StartResult{}, err
 	}
 	s, err := f.one(ref)
+	if f.revives {
+		s.State = hitchpost.Detached
+	}
 	return hitchpost.StartResult{Session: s, Early: f.early, FirstLines: f.lines}, err
 }
 

@@ -24,7 +24,7 @@ func TestTextForPeople(t *testing.T) {
 	odd.Handle, odd.Title = "odd", "日本 \x1b[31mred\x1b[m 👨‍👩‍👧 \u202eright-to-left\tand\nmore"
 	odd.Cwd, odd.Note, odd.StateSince = "/srv/ö\u009b1m", "two\nlines", now.Add(time.Hour)
 	f := &fake{
-		sessions: []hitchpost.Session{full(), odd}, screen: "$ make\nok", pages: [][]hitchpost.Event{happened()},
+		sessions: []hitchpost.Session{full(), odd}, revives: true, screen: "$ make\nok", pages: [][]hitchpost.Event{happened()},
 		keys: []hitchpost.Key{
 			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk"},
 			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now,

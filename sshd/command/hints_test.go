@@ -13,8 +13,8 @@ import (
 func TestVerbsAreWhatTheHelpLists(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"attach", "capture", "close", "help", "history", "key", "ls", "new", "node", "note", "rename", "restart", "send", "show",
-		"status", "stop", "version", "wait", "whoami",
+		"attach", "capture", "close", "events", "help", "history", "key", "ls", "new", "node", "note", "rename",
+		"restart", "send", "show", "status", "stop", "version", "wait", "whoami",
 	}
 	if d := cmp.Diff(want, command.Verbs()); d != "" {
 		t.Error(d)
@@ -29,6 +29,7 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 		{"command", "new", "mend it (behind --)"}, {"signal", "stop x", "mend it (--signal)"},
 		{"timeout", "stop x", "mend it (--timeout)"}, {"session", "show x", "mend it (`ls --all`)"},
 		{"node", "new", "mend it (`node ls`)"}, {"key", "key ls", "mend it (`key ls`)"},
+		{"force", "restart x", "mend it (--force)"},
 		{"title", "rename x y", "mend it"}, {"cwd", "restart x", "mend it"}, {"command", "restart x", "mend it"},
 		{"", "new", "mend it"}, {"weather", "new", "mend it"},
 	} {

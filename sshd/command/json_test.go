@@ -64,7 +64,6 @@ func TestDocumentsOfSessions(t *testing.T) {
 		"show sh --screen --json":    withScreen,
 		"new --json":                 fullDocument,
 		"restart api --json":         fullDocument,
-		"restart --all --json":       list,
 		"stop api --json":            fullDocument,
 		"close sh --json":            bareDocument,
 		"rename sh 'a title' --json": bareDocument,

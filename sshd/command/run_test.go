@@ -169,6 +169,7 @@ func TestRequestsReachTheServiceAsTyped(t *testing.T) {
 		},
 		"new -- -- x":                           hitchpost.StartRequest{Args: []string{"--", "x"}, Watch: time.Second},
 		"restart api":                           hitchpost.RestartRequest{Watch: time.Second},
+		"restart --force api":                   hitchpost.RestartRequest{Watch: time.Second, Force: true},
 		"stop api":                              hitchpost.StopRequest{},
 		"stop --signal INT --timeout 1m30s api": hitchpost.StopRequest{Signal: "INT", Timeout: 90 * time.Second},
 		"stop api --timeout 0s":                 hitchpost.StopRequest{Timeout: 1},
@@ -259,30 +260,6 @@ func TestEarlyEndIsReported(t *testing.T) {
 				t.Errorf("%s --json: %+v", line, r)
 			}
 		}
-	}
-}
-
-func TestRestartAllStopsOnRepeatedFailure(t *testing.T) {
-	t.Parallel()
-	var sessions []hitchpost.Session
-	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		s := bare()
-		s.ID, s.Handle = "id-"+name, name
-		sessions = append(sessions, s)
-	}
-	bad := hitchpost.Errorf(hitchpost.UnavailableError, "no answer")
-	f := &fake{sessions: sessions, failOn: map[string]error{"id-b": bad, "id-d": bad, "id-e": bad}}
-	r := client{t: t, service: f}.line("restart --all")
-	if want := []string{"", "id-a", "id-b", "id-c", "id-d", "id-e"}; !slices.Equal(f.refs, want) {
-		t.Errorf("asked for %q", f.refs)
-	}
-	if diff := cmp.Diff(hitchpost.ListRequest{States: []hitchpost.State{hitchpost.Recoverable}}, f.asked[0]); diff != "" {
-		t.Error(diff)
-	}
-	if r.status != 75 || r.out != "id-a  a\nid-c  c\n" ||
-		r.errors != "hitchpost: 2 restarted, 3 failed, 1 not tried (b: no answer; d: no answer; e: no answer): "+
-			"see them with `ls`\n" {
-		t.Errorf("%+v", r)
 	}
 }
 
