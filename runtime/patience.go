@@ -7,7 +7,7 @@ import (
 
 // storeTime is how long the store may take for all that one command asks of it. With the way to the client that is less
 // than the five seconds after which a command has failed where the database is away.
-const storeTime = 4 * time.Second
+const storeTime = 3500 * time.Millisecond
 
 // patience is how much of storeTime is left to one command. Its statements share it, however many there are and whatever
 // else the command does in between. It belongs to one goroutine at a time.

@@ -129,4 +129,6 @@ func closeNow(ctx context.Context, c *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = c.Close(ctx)
+	// After a deadline pgx has only begun to close it: it goes on to wait for the server, and the server to hold a lock.
+	_ = c.PgConn().Conn().Close()
 }
