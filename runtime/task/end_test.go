@@ -33,7 +33,7 @@ func TestBackgroundChildIsEnded(t *testing.T) {
 	start := time.Now()
 	r := begin(t, s)
 	r.endsWith(7, "")
-	within(t, start, 0, 2*time.Second)
+	within(t, start, 0, 8*time.Second)
 	if pid := readInt(t, filepath.Join(s.Dir, "sleeper")); running(pid) {
 		kill(t, pid)
 		t.Error("a child in the background is left")
@@ -73,7 +73,7 @@ func TestCancelEndsTheWholeGroup(t *testing.T) {
 	if record := r.endsWith(4, ""); !record.Cancelled || record.TimedOut || record.Hangup {
 		t.Errorf("recorded %+v", record)
 	}
-	within(t, start, 0, 2*time.Second)
+	within(t, start, 0, 8*time.Second)
 	if got := output(t, r.folder); !strings.HasPrefix(got, "up\n") || !strings.HasSuffix(got, "caught\n") || running(child) {
 		t.Errorf("log %q, the child runs: %t", got, running(child))
 	}
@@ -114,7 +114,7 @@ func TestCancelEndsAStoppedCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.endsWith(0, "TERM")
-	within(t, start, 0, 3*time.Second)
+	within(t, start, 0, 8*time.Second)
 }
 
 func TestCancelBeforeTheStartWins(t *testing.T) {

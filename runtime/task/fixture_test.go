@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const limit = 30 * time.Second
+const limit = time.Minute
 
 // eventually waits until done says so.
 func eventually(t testing.TB, what string, done func() bool) {

@@ -96,7 +96,7 @@ func TestDaemonIsLeftAndHoldsNobody(t *testing.T) {
 	r.endsWith(0, "")
 	pid := readInt(t, filepath.Join(s.Dir, "pid"))
 	defer kill(t, pid)
-	within(t, start, 0, 2*time.Second)
+	within(t, start, 0, 8*time.Second)
 	if got := output(t, r.folder); got != "end\n" || !running(pid) {
 		t.Errorf("log %q, daemon runs: %t", got, running(pid))
 	}

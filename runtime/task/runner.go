@@ -14,7 +14,7 @@ import (
 
 // downTime is how long a command that TERM or HUP ended waits to be believed: a machine that goes down sends them to
 // every process, in any order, and the runner's own may come last.
-const downTime = 200 * time.Millisecond
+const downTime = 500 * time.Millisecond
 
 // runner is one run of a task.
 type runner struct {
