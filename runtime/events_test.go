@@ -111,6 +111,10 @@ func TestFollowersMissNothing(t *testing.T) {
 	t.Cleanup(other.Close)
 	begin := time.Now().Add(-time.Hour)
 	all, late := r.follow(admin, "", begin), r.follow(admin, "", time.Time{})
+	eventually(t, func() bool { // it begins with what comes after it has begun, which nobody is told of
+		r.append(r.store, "probe", "begun?")
+		return len(late.events()) > 0
+	}, func() string { return "nothing followed" })
 	stuck := make(chan struct{})
 	t.Cleanup(sync.OnceFunc(func() { close(stuck) }))
 	go func() { // one that takes nothing

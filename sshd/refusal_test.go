@@ -52,7 +52,7 @@ func (d *doorkeeper) last(t *testing.T, n int) hitchpost.Refusal {
 
 func weakKey(t *testing.T) ssh.Signer {
 	t.Helper()
-	private, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // G403: a weak key is what is refused
+	private, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
 	}

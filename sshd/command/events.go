@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -105,15 +104,6 @@ func (c *call) followEvents(cmd *cobra.Command, q hitchpost.EventQuery) error {
 		c.tell(hitchpost.Errorf(hitchpost.UnavailableError, "the database is away").
 			Hinted("waiting; what happens meanwhile follows once it is back"))
 	})
-}
-
-// tell tells the person or script of what passes by itself.
-func (c *call) tell(e *hitchpost.Error) {
-	if c.json {
-		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, e.Message, orNull(e.Hint)}})
-		return
-	}
-	fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(e.Error()))
 }
 
 // The columns of events for people have a width of their own, as not all events are known when the first is shown.

@@ -26,12 +26,17 @@ func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
 	if how := given(e.Field, verb); how != "" && e.Hint != "" {
 		e = e.Hinted("%s (%s)", e.Hint, how)
 	}
+	c.tell(e)
+	return e.Kind.ExitStatus()
+}
+
+// tell tells the person or script of e, on stderr alone.
+func (c *call) tell(e *hitchpost.Error) {
 	if c.json || c.asksForJSON() {
 		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, e.Message, orNull(e.Hint)}})
-	} else {
-		fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(e.Error(), "\n", "; ")))
+		return
 	}
-	return e.Kind.ExitStatus()
+	fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(e.Error(), "\n", "; ")))
 }
 
 // given is how what an error is about is given on the command line of the verb, or found by another; empty where there
