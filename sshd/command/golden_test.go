@@ -25,6 +25,7 @@ func TestTextForPeople(t *testing.T) {
 	odd.Cwd, odd.Note, odd.StateSince = "/srv/ö\u009b1m", "two\nlines", now.Add(time.Hour)
 	f := &fake{
 		sessions: []hitchpost.Session{full(), odd}, revives: true, screen: "$ make\nok", pages: [][]hitchpost.Event{happened()},
+		tasks: fakeTasks{task: ranTask(), ended: ranTask()},
 		keys: []hitchpost.Key{
 			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk"},
 			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now,
@@ -46,13 +47,15 @@ func TestTextForPeople(t *testing.T) {
 	lines := []string{
 		"help", "ls", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
 		"rename api x", "send api x", "wait api", "note odd", "note api --set x",
+		"task ls", "task show x", "task run -- make", "task wait x", "task cancel x",
 		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "key revoke --actor bob", "node ls",
 		"status", "whoami", "version",
 	}
 	for _, verb := range command.Verbs() {
 		lines = append(lines, verb+" --help")
 	}
-	lines = append(lines, "key ls --help", "key add --help", "key revoke --help", "node ls --help")
+	lines = append(lines, "task run --help", "task ls --help", "task show --help", "task log --help", "task wait --help",
+		"task cancel --help", "key ls --help", "key add --help", "key revoke --help", "node ls --help")
 	var got strings.Builder
 	for _, line := range lines {
 		r := client{t: t, service: f}.line(line)

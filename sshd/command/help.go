@@ -72,6 +72,7 @@ func sharedRows() map[string][]string {
 		"capture": {"capture, history REF", "its screen; all it showed, also of a lost one"}, "history": nil,
 		"help":   {"help, status, version, whoami", "this list; how it is; which it is; who you are"},
 		"status": nil, "version": nil, "whoami": nil,
+		"task": {"task run|ls|log|wait|…", "background commands, see `task --help`"},
 	}
 }
 

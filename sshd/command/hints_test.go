@@ -14,7 +14,7 @@ func TestVerbsAreWhatTheHelpLists(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"attach", "capture", "close", "events", "help", "history", "key", "ls", "new", "node", "note", "rename",
-		"restart", "send", "show", "status", "stop", "version", "wait", "whoami",
+		"restart", "send", "show", "status", "stop", "task", "version", "wait", "whoami",
 	}
 	if d := cmp.Diff(want, command.Verbs()); d != "" {
 		t.Error(d)
@@ -28,7 +28,8 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 		{"cwd", "new --cwd /x", "mend it (--cwd)"}, {"kind", "new", "mend it (--kind)"}, {"title", "new", "mend it (--title)"},
 		{"command", "new", "mend it (behind --)"}, {"signal", "stop x", "mend it (--signal)"},
 		{"timeout", "stop x", "mend it (--timeout)"}, {"session", "show x", "mend it (`ls --all`)"},
-		{"node", "new", "mend it (`node ls`)"}, {"key", "key ls", "mend it (`key ls`)"},
+		{"task", "task show x", "mend it (`task ls`)"}, {"name", "task run -- x", "mend it (--name)"},
+		{"command", "task run -- x", "mend it (behind --)"}, {"node", "new", "mend it (`node ls`)"}, {"key", "key ls", "mend it (`key ls`)"},
 		{"force", "restart x", "mend it (--force)"},
 		{"title", "rename x y", "mend it"}, {"cwd", "restart x", "mend it"}, {"command", "restart x", "mend it"},
 		{"", "new", "mend it"}, {"weather", "new", "mend it"},

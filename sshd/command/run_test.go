@@ -24,7 +24,7 @@ func wrongLines() map[string]string {
 		"API":                             `no verb "API"`,
 		"__complete ls":                   `no verb "__complete"`,
 		"completion bash":                 `no verb "completion"`,
-		"task ls":                         `no verb "task"`,
+		"jobs ls":                         `no verb "jobs"`,
 		"node":                            "`node` needs another word: use one of: ls",
 		"node add x y":                    `no verb "node add"`,
 		"key":                             "`key` needs another word: use one of: ls, add, revoke",
