@@ -92,6 +92,9 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 	if err != nil {
 		return err
 	}
+	if p.getenv("GOMAXPROCS") == "" { // else somebody has chosen
+		defer fitProcessors()()
+	}
 	return runAll(ctx, db, service, door, listener, log)
 }
 
