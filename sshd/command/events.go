@@ -16,9 +16,8 @@ func (c *call) eventsVerb() *cobra.Command {
 	var since ago
 	cmd := &cobra.Command{
 		Use: "events [REF]", Short: "what happened, to one session or to all", Example: "events api --since 2h",
-		Long: "With --follow it goes on with what happens from now on, and with --since from then\n" +
-			"on; with --json as one object a line. Logins, refusals and changes of keys are\n" +
-			"shown to admins.",
+		Long: "With --follow it goes on with what happens from now on, or from --since on; with\n" +
+			"--json as one object a line. Logins, refusals and changes of keys are for admins.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			q := hitchpost.EventQuery{Since: since.before(c.Now())}
 			if len(words) > 0 {
