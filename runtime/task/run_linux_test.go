@@ -69,6 +69,7 @@ func TestKilledRunnerLeavesNoRecordAndNoCommand(t *testing.T) {
 	s := spec(t, "sh", "-c", "echo x >> starts; echo out; echo $$ > pid; exec sleep 300")
 	r := begin(t, s)
 	pid := readInt(t, filepath.Join(s.Dir, "pid"))
+	eventually(t, "the output is in the log", func() bool { return look(t, r.folder).LogBytes == 4 })
 	if err := r.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

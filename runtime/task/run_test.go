@@ -18,12 +18,12 @@ const together = 4
 func TestEveryByteOfShortRunsIsKept(t *testing.T) {
 	t.Parallel()
 	slots := make(chan struct{}, together)
-	for i := range 500 {
+	for i := range shortRuns {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			want := strings.Repeat(fmt.Sprintf("%d:\x00\xff\r\n", i), i*i/16) + "end"
+			want := strings.Repeat(fmt.Sprintf("%d:\x00\xff\r\n", i), i*i/16*500/shortRuns) + "end"
 			s := spec(t, "sh", "-c", `cat in; exit $1`, "sh", strconv.Itoa(i%256))
 			if err := os.WriteFile(filepath.Join(s.Dir, "in"), []byte(want), 0o600); err != nil {
 				t.Fatal(err)
