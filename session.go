@@ -55,9 +55,14 @@ type Session struct {
 	// known. It is not for scripts.
 	Revision int64
 
-	// LeaseUntil ends the time in which a STARTING session may still be coming up; after it the reconciler decides.
+	// LeaseUntil ends the time in which the start of a STARTING or the stop of a STOPPING session may be under way, by the
+	// store's clock; after it the reconciler decides.
 	LeaseUntil time.Time
 }
+
+// Leased reports whether the session's start or stop may be under way at a time of the store's clock. Where that clock
+// was set back since the lease was given, it says nothing, and the lease is over: it would last for as long again.
+func (s Session) Leased(now time.Time) bool { return now.Before(s.LeaseUntil) && !now.Before(s.StateSince) }
 
 // Open reports whether the session is still on the list.
 func (s Session) Open() bool { return s.ClosedAt.IsZero() }

@@ -19,6 +19,7 @@ type birth struct {
 	files    *launch.Prepared
 	size     hitchpost.Size
 	patience *patience
+	end      func() // of being under way
 }
 
 // begin makes the process of a STARTING session. It is finished even when ctx ends meanwhile: a wish once recorded is
@@ -30,6 +31,7 @@ func (s *Service) begin(ctx context.Context, b birth, watch time.Duration) (hitc
 	}
 	done := make(chan answer, 1)
 	s.goDo(func() {
+		defer b.end()
 		got, err := s.makeProcess(s.background, b)
 		done <- answer{got, err}
 	})

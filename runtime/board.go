@@ -103,12 +103,12 @@ func (b *board) put(s hitchpost.Session) {
 	b.wake()
 }
 
-// printed takes newer times of the last output. The store tells nobody of these.
+// printed takes times of the last output as they are now known. The store tells nobody of these.
 func (b *board) printed(outputs []store.Output) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range outputs {
-		if s, ok := b.sessions[o.ID]; ok && o.At.After(s.LastOutputAt) {
+		if s, ok := b.sessions[o.ID]; ok {
 			s.LastOutputAt = o.At
 			b.sessions[o.ID] = s
 		}

@@ -20,6 +20,8 @@ type observation struct {
 	panes   map[string]tmux.Pane     // by session id
 	tasks   []tmux.Pane              // those of tasks
 	records map[runKey]launch.Record // exit records on disk, for every run the plan may ask about
+	// underway is the sessions whose start or stop this service is carrying out.
+	underway map[string]bool
 }
 
 // stepKind is what a step does.
@@ -47,7 +49,8 @@ type step struct {
 }
 
 // plan compares what the store remembers of this node with an observation made after it was read, and says what to
-// do. It is pure. The stored sessions must have been read before tmux was asked: a session that appears in between is
+// do. It is pure; now is by the store's clock, which may be set at any time: only a lease of a start or stop that nobody
+// here knows of is judged by it. The stored sessions must have been read before tmux was asked: a session that appears in between is
 // then a pane the plan takes for unknown, which acting finds out, and never a session taken for lost.
 func plan(now time.Time, stored []hitchpost.Session, seen observation) []step {
 	var steps []step
@@ -81,7 +84,7 @@ func planOne(now time.Time, s hitchpost.Session, seen observation) (step, bool) 
 		st.kind, st.exit, st.reason = stepExit, rec.Exit, rec.Error
 		return st, true
 	}
-	leased := now.Before(s.LeaseUntil)
+	leased := seen.underway[s.ID] || s.Leased(now)
 	switch {
 	case has && pane.Run > s.Restarts && !pane.Dead:
 		// A store restored from an older backup: tmux is ahead of it.
@@ -97,12 +100,21 @@ func planOne(now time.Time, s hitchpost.Session, seen observation) (step, bool) 
 		st.kind = stepStarted
 	case s.State == hitchpost.Stopping && !leased:
 		st.kind = stepStopOver
-	case s.State.Live() && pane.LastOutput.After(s.LastOutputAt):
+	case s.State.Live() && printed(now, s.LastOutputAt, pane.LastOutput):
 		st.kind = stepOutput
 	default:
 		return step{}, false
 	}
 	return st, true
+}
+
+// ahead is how far ahead a noted time may be of now without being wrong: clocks of two machines are never the same.
+const ahead = time.Minute
+
+// printed reports whether seen is news of a last output noted before. What was noted while a clock was set far ahead is
+// no measure of what is new.
+func printed(now, noted, seen time.Time) bool {
+	return seen.After(noted) || noted.After(now.Add(ahead)) && seen.Before(noted)
 }
 
 func planEnded(st step, has bool, seen observation) (step, bool) {

@@ -99,6 +99,10 @@ func (s *Service) reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	now, err := s.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
 	seen, err := s.observe(ctx, stored)
 	s.noteNode(ctx, err)
 	if err != nil {
@@ -106,7 +110,7 @@ func (s *Service) reconcile(ctx context.Context) error {
 	}
 	s.reconcileTasks(ctx, tasks, seen.tasks)
 	var outputs []store.Output
-	for _, st := range plan(time.Now(), stored, seen) {
+	for _, st := range plan(now, stored, seen) {
 		if st.kind == stepOutput {
 			outputs = append(outputs, store.Output{ID: st.id, At: st.pane.LastOutput})
 			continue
@@ -130,6 +134,7 @@ func (s *Service) observe(ctx context.Context, stored []hitchpost.Session) (obse
 	}
 	seen := observation{
 		panes: make(map[string]tmux.Pane, len(all.Sessions)), tasks: all.Tasks, records: map[runKey]launch.Record{},
+		underway: map[string]bool{},
 	}
 	asked := map[runKey]bool{}
 	for _, p := range all.Sessions {
@@ -137,6 +142,8 @@ func (s *Service) observe(ctx context.Context, stored []hitchpost.Session) (obse
 		asked[runKey{p.Session, p.Run}] = true
 	}
 	for _, st := range stored {
+		// After tmux was asked: what ends meanwhile has moved on in the store, and the plan's step comes too late.
+		seen.underway[st.ID] = s.underway.has(st.ID)
 		if !st.State.Ended() {
 			asked[runKey{st.ID, st.Restarts}] = true
 		}

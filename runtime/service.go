@@ -43,24 +43,25 @@ type Account struct {
 // of the kinds of package hitchpost.
 type Service struct {
 	Config
-	folder  folder
-	board   *board
-	keys    *keyring
-	ledger  *ledger
-	book    *eventBook
-	views   *views
-	places  *places
-	tasks   *taskBook
-	typing  *turns
-	kept    evidenceLog
-	disk    disk
-	procs   disk
-	absent  chan struct{} // holds a token of the start that must find its handle free
-	busy    sync.Map      // ids of sessions that a step of the reconciler is at work on
-	started time.Time
-	ready   chan struct{} // closed once the first reconcile pass was tried
-	wake    chan struct{} // asks for a reconcile pass; holds one
-	work    sync.WaitGroup
+	folder   folder
+	board    *board
+	keys     *keyring
+	ledger   *ledger
+	book     *eventBook
+	views    *views
+	places   *places
+	tasks    *taskBook
+	typing   *turns
+	kept     evidenceLog
+	disk     disk
+	procs    disk
+	underway underway
+	absent   chan struct{} // holds a token of the start that must find its handle free
+	busy     sync.Map      // ids of sessions that a step of the reconciler is at work on
+	started  time.Time
+	ready    chan struct{} // closed once the first reconcile pass was tried
+	wake     chan struct{} // asks for a reconcile pass; holds one
+	work     sync.WaitGroup
 	// background outlives a request whose work must be finished, such as a stop; it ends with Run.
 	background context.Context //nolint:containedctx // see above
 	stop       context.CancelCauseFunc

@@ -48,14 +48,15 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	patience := newPatience()
+	patience, end := newPatience(), s.underway.begin(session.ID)
 	made, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
 		return s.create(ctx, a, session, r.IfAbsent)
 	})
 	if err != nil || made.ID != session.ID {
+		end()
 		return hitchpost.StartResult{Session: made}, errors.Join(err, files.Discard(), s.folder.remove(session.ID, 0))
 	}
-	return s.begin(ctx, birth{a, made, files, r.Size, patience}, r.Watch)
+	return s.begin(ctx, birth{a, made, files, r.Size, patience, end}, r.Watch)
 }
 
 // create records a session that is about to start. With ifAbsent it gives the open one that has its handle, where there
@@ -75,7 +76,7 @@ func (s *Service) create(
 			return there, nil
 		}
 	}
-	made, err := s.Store.Create(ctx, session, as(a, hitchpost.FromPerson, "new"))
+	made, err := s.Store.Create(ctx, session, startLease, as(a, hitchpost.FromPerson, "new"))
 	if err == nil {
 		s.board.put(made)
 	}
@@ -116,7 +117,6 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 	return hitchpost.Session{
 		ID: id.String(), Title: title, Kind: kind, Node: s.Node.Name, Project: r.Project, Cwd: cwd,
 		Args: r.Args, RestartCommand: r.RestartCommand, Note: r.Note, Check: r.Check,
-		LeaseUntil: time.Now().Add(startLease),
 	}, nil
 }
 

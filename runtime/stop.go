@@ -54,18 +54,23 @@ func (s *Service) Stop(
 	if err != nil {
 		return hitchpost.Session{}, err
 	}
+	end := s.underway.begin(session.ID)
 	if session.State != hitchpost.Stopping { // a second stop only makes the first one quicker
 		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
 			return s.change(ctx, session, store.Transition{
 				Change: hitchpost.ChangeStopAsked, By: as(a, hitchpost.FromPerson, "stop asked"),
-				Lease: time.Now().Add(r.Timeout + 2*killTimeout),
+				Lease: r.Timeout + 2*killTimeout,
 			})
 		})
 		if err != nil {
+			end()
 			return hitchpost.Session{}, err
 		}
 	}
-	s.goDo(func() { s.carryOutStop(session, pane, signal, r.Timeout) })
+	s.goDo(func() {
+		defer end()
+		s.carryOutStop(session, pane, signal, r.Timeout)
+	})
 	return s.awaitStopped(ctx, session, r.Timeout+killTimeout)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -86,18 +85,20 @@ func (s *Service) Restart(
 	if err == nil {
 		reason, err = s.survivorsCheck(ctx, session, r.Force)
 	}
+	end := s.underway.begin(session.ID)
 	if err == nil {
 		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
 			return s.askRestart(ctx, a, session, reason)
 		})
 	}
 	if err != nil {
+		end()
 		return hitchpost.StartResult{}, errors.Join(err, files.Discard())
 	}
 	if err := s.setAside(session.ID); err != nil {
 		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
 	}
-	return s.begin(ctx, birth{a, session, files, r.Size, patience}, r.Watch)
+	return s.begin(ctx, birth{a, session, files, r.Size, patience, end}, r.Watch)
 }
 
 // askRestart records the wish for a fresh process of an ended session.
@@ -106,7 +107,7 @@ func (s *Service) askRestart(
 ) (hitchpost.Session, error) {
 	return s.change(ctx, session, store.Transition{
 		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, reason),
-		Lease: time.Now().Add(startLease),
+		Lease: startLease,
 	})
 }
 

@@ -104,10 +104,10 @@ func after(s hitchpost.Session, t Transition, now time.Time) (hitchpost.Session,
 		s.StartedAt, s.LeaseUntil = now, time.Time{}
 	case hitchpost.ChangeRestartAsked:
 		s.Restarts++
-		s.StartedAt, s.LeaseUntil = time.Time{}, micros(t.Lease)
+		s.StartedAt, s.LeaseUntil = time.Time{}, until(now, t.Lease)
 		s = unended(s)
 	case hitchpost.ChangeStopAsked:
-		s.LeaseUntil = micros(t.Lease)
+		s.LeaseUntil = until(now, t.Lease)
 	case hitchpost.ChangeFound:
 		if t.SetRun != nil {
 			s.Restarts = *t.SetRun
@@ -148,6 +148,14 @@ func ended(s hitchpost.Session, e *hitchpost.Exit, now time.Time) hitchpost.Sess
 		s.EndedAt = s.StartedAt
 	}
 	return s
+}
+
+// until is the end of a lease that begins now; none has no end.
+func until(now time.Time, lease time.Duration) time.Time {
+	if lease <= 0 {
+		return time.Time{}
+	}
+	return micros(now.Add(lease))
 }
 
 // micros is t as the database gives it back.

@@ -12,20 +12,22 @@ import (
 	"github.com/hitchpost/hitchpost"
 )
 
-// Create keeps a new session in state STARTING, of which n gives id, title, kind, node, directory and LeaseUntil, and
-// may give the rest of what a person chooses. It returns the session with its handle, which is n.Handle or is made
-// from the title, with a number after it where another open session has that already.
-func (s *Store) Create(ctx context.Context, n hitchpost.Session, by By) (hitchpost.Session, error) {
-	return s.insert(ctx, "keep a new session", n, hitchpost.ChangeCreated, by)
+// Create keeps a new session in state STARTING, of which n gives id, title, kind, node and directory, and may give the
+// rest of what a person chooses. Its start may be under way for as long as lease; see Transition. It returns the session
+// with its handle, which is n.Handle or is made from the title, with a number after it where another open session has
+// that already.
+func (s *Store) Create(ctx context.Context, n hitchpost.Session, lease time.Duration, by By) (hitchpost.Session, error) {
+	return s.insert(ctx, "keep a new session", n, hitchpost.ChangeCreated, lease, by)
 }
 
 // Adopt keeps a session that runs but is not known, in state DETACHED. One whose id is known gives ConflictError.
 func (s *Store) Adopt(ctx context.Context, n hitchpost.Session, by By) (hitchpost.Session, error) {
-	return s.insert(ctx, "adopt a session", n, hitchpost.ChangeFound, by)
+	return s.insert(ctx, "adopt a session", n, hitchpost.ChangeFound, 0, by)
 }
 
-func (s *Store) insert(ctx context.Context, op string, n hitchpost.Session, c hitchpost.Change, by By) (hitchpost.Session,
-	error) {
+func (s *Store) insert(
+	ctx context.Context, op string, n hitchpost.Session, c hitchpost.Change, lease time.Duration, by By,
+) (hitchpost.Session, error) {
 	if err := insertable(n); err != nil {
 		return hitchpost.Session{}, err
 	}
@@ -39,6 +41,7 @@ func (s *Store) insert(ctx context.Context, op string, n hitchpost.Session, c hi
 		if err != nil {
 			return err
 		}
+		fresh.LeaseUntil = until(now, lease)
 		if err := place(ctx, tx, &fresh); err != nil {
 			return err
 		}
@@ -75,7 +78,6 @@ func begin(n hitchpost.Session, c hitchpost.Change, by By, now time.Time) (hitch
 		n.CreatedAt = now
 	}
 	if c == hitchpost.ChangeFound {
-		n.LeaseUntil = time.Time{}
 		if n.StartedAt.IsZero() {
 			n.StartedAt = now
 		}

@@ -74,7 +74,7 @@ func furnished(t *testing.T) (*box, hitchpost.Session) {
 	s := b.fresh("a title with \\ and \"quotes\", ünïcode")
 	s.Args = []string{"sh", "-c", "printf 'a\tb\n'", "{curly}", ""}
 	s.Note = "line one\nline two\r\n\\N \\. end"
-	s, err := b.Create(t.Context(), s, store.By{Actor: "ann", Reason: "tab\there"})
+	s, err := b.Create(t.Context(), s, time.Minute, store.By{Actor: "ann", Reason: "tab\there"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,8 @@ func TestDumpIsOfOneInstant(t *testing.T) {
 	written := make(chan error, 1)
 	go func() {
 		for i := 0; !over.Load(); i++ {
-			if _, err := b.Create(t.Context(), b.fresh(fmt.Sprint("work ", i)), store.By{Reason: strings.Repeat("x", 20_000)}); err != nil {
+			if _, err := b.Create(t.Context(), b.fresh(fmt.Sprint("work ", i)), time.Minute,
+				store.By{Reason: strings.Repeat("x", 20_000)}); err != nil {
 				written <- err
 				return
 			}

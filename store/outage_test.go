@@ -226,7 +226,8 @@ func TestWhyTheDatabaseIsAway(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), ", and its disk is full: free space") {
 		t.Errorf("a full disk: %v", err)
 	}
-	if _, err := s.Create(t.Context(), hitchpost.Session{}, store.By{}); hitchpost.KindOf(err) == hitchpost.UnavailableError {
+	_, err = s.Create(t.Context(), hitchpost.Session{}, time.Minute, store.By{})
+	if hitchpost.KindOf(err) == hitchpost.UnavailableError {
 		t.Errorf("a mistake of the caller: %v", err)
 	}
 }

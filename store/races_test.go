@@ -39,7 +39,7 @@ func TestOfFiftyRestartsOneWins(t *testing.T) {
 	_, errs := at(50, func(i int) (hitchpost.Session, error) {
 		from := []*store.Store{b.Store, other}[i%2]
 		return from.Change(t.Context(), s.ID, store.Transition{Change: hitchpost.ChangeRestartAsked, Run: &run,
-			From: []hitchpost.State{hitchpost.Recoverable}, Lease: time.Now().Add(time.Minute)})
+			From: []hitchpost.State{hitchpost.Recoverable}, Lease: time.Minute})
 	})
 	won := 0
 	for _, err := range errs {
@@ -83,7 +83,7 @@ func TestHandlesOfManyAtOnce(t *testing.T) {
 	b := newBox(t)
 	titles := []string{"Fix it", "fix-it", "fix it 2"}
 	made, errs := at(30, func(i int) (hitchpost.Session, error) {
-		return b.Create(t.Context(), b.fresh(titles[i%3]), store.By{Actor: "ann"})
+		return b.Create(t.Context(), b.fresh(titles[i%3]), time.Minute, store.By{Actor: "ann"})
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

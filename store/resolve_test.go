@@ -3,6 +3,7 @@ package store_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/store"
@@ -14,7 +15,7 @@ func TestResolve(t *testing.T) {
 	add := func(id, title string) hitchpost.Session {
 		s := b.fresh(title)
 		s.ID = id
-		made, err := b.Create(t.Context(), s, store.By{})
+		made, err := b.Create(t.Context(), s, time.Minute, store.By{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,6 +64,14 @@ func lock(ctx context.Context, tx pgx.Tx, id string) (s hitchpost.Session, now t
 	return s, now, err
 }
 
+// Now is the time by the database's clock, which leases and ages go by.
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.read(ctx, "read the clock", func(ctx context.Context, q querier) error {
+		return q.QueryRow(ctx, `select clock_timestamp()`).Scan((*moment)(&now))
+	})
+	return now, err
+}
+
 func noSession(ref string) error {
 	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no session %q", ref).
 		Hinted("list the sessions, closed ones too").For("session")

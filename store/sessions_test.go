@@ -20,15 +20,15 @@ func TestCreateKeepsEverything(t *testing.T) {
 	asked.Args = []string{"sh", "-c", "echo '$1'; \x1b[0m", "", "{a,b}", `"\`, "NULL"}
 	asked.RestartCommand, asked.Note, asked.Check = "make 'x y'", "line\nline", "true; '"
 	asked.ConversationID, asked.Repo, asked.Branch = "c1", "repo", "feature/'x"
-	made, err := b.Create(t.Context(), asked, store.By{Actor: "ann", Reason: "it's \xff and \x00"})
+	made, err := b.Create(t.Context(), asked, time.Minute, store.By{Actor: "ann", Reason: "it's \xff and \x00"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := asked
 	want.Handle, want.State, want.StateSource = "it-s-quoted-drop-table-terminal", hitchpost.Starting, hitchpost.FromPerson
 	want.StateReason = "it's \uFFFD and \uFFFD"
-	want.LeaseUntil = asked.LeaseUntil.UTC().Truncate(time.Microsecond)
 	want.CreatedAt, want.StateSince = made.CreatedAt, made.StateSince
+	want.LeaseUntil = made.StateSince.Add(time.Minute) // by the database's clock
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
@@ -51,28 +51,28 @@ func TestCreateRefuses(t *testing.T) {
 		kind hitchpost.ErrorKind
 		edit func(*hitchpost.Session)
 	}{
-		"no id":            {hitchpost.UsageError, func(s *hitchpost.Session) { s.ID = "1' or '1'='1" }},
-		"upper-case id":    {hitchpost.UsageError, func(s *hitchpost.Session) { s.ID = strings.ToUpper(s.ID) }},
-		"escape in title":  {hitchpost.UsageError, func(s *hitchpost.Session) { s.Title = "\x1b]0;x\a" }},
-		"blank title":      {hitchpost.UsageError, func(s *hitchpost.Session) { s.Title = " \t " }},
-		"relative":         {hitchpost.UsageError, func(s *hitchpost.Session) { s.Cwd = "src" }},
-		"bytes in cwd":     {hitchpost.UsageError, func(s *hitchpost.Session) { s.Cwd = "/caf\xe9" }},
-		"NUL in args":      {hitchpost.UsageError, func(s *hitchpost.Session) { s.Args = []string{"a\x00b"} }},
-		"unknown kind":     {hitchpost.UsageError, func(s *hitchpost.Session) { s.Kind = "daemon" }},
-		"unknown node":     {hitchpost.NotFoundError, func(s *hitchpost.Session) { s.Node = "there" }},
-		"hostile node":     {hitchpost.NotFoundError, func(s *hitchpost.Session) { s.Node = "'; drop table x; --\xff" }},
-		"start sans lease": {hitchpost.UsageError, func(s *hitchpost.Session) { s.LeaseUntil = time.Time{} }},
+		"no id":           {hitchpost.UsageError, func(s *hitchpost.Session) { s.ID = "1' or '1'='1" }},
+		"upper-case id":   {hitchpost.UsageError, func(s *hitchpost.Session) { s.ID = strings.ToUpper(s.ID) }},
+		"escape in title": {hitchpost.UsageError, func(s *hitchpost.Session) { s.Title = "\x1b]0;x\a" }},
+		"blank title":     {hitchpost.UsageError, func(s *hitchpost.Session) { s.Title = " \t " }},
+		"relative":        {hitchpost.UsageError, func(s *hitchpost.Session) { s.Cwd = "src" }},
+		"bytes in cwd":    {hitchpost.UsageError, func(s *hitchpost.Session) { s.Cwd = "/caf\xe9" }},
+		"NUL in args":     {hitchpost.UsageError, func(s *hitchpost.Session) { s.Args = []string{"a\x00b"} }},
+		"unknown kind":    {hitchpost.UsageError, func(s *hitchpost.Session) { s.Kind = "daemon" }},
+		"unknown node":    {hitchpost.NotFoundError, func(s *hitchpost.Session) { s.Node = "there" }},
+		"hostile node":    {hitchpost.NotFoundError, func(s *hitchpost.Session) { s.Node = "'; drop table x; --\xff" }},
 	} {
 		s := b.fresh("fine")
 		c.edit(&s)
-		_, err := b.Create(t.Context(), s, store.By{})
+		_, err := b.Create(t.Context(), s, time.Minute, store.By{})
 		if hitchpost.KindOf(err) != c.kind {
 			t.Errorf("%s: %v (%s), want %s", name, err, hitchpost.KindOf(err), c.kind)
 		}
 	}
+	_, err := b.Create(t.Context(), b.fresh("fine"), 0, store.By{})
+	wantKind(t, err, hitchpost.UsageError) // no lease
 	s := b.create(t, "fine")
-	s.LeaseUntil = time.Now()
-	_, err := b.Create(t.Context(), s, store.By{})
+	_, err = b.Create(t.Context(), s, time.Minute, store.By{})
 	wantKind(t, err, hitchpost.ConflictError)
 	if list, err := b.Sessions(t.Context(), hitchpost.ListRequest{All: true}); err != nil || len(list) != 1 {
 		t.Errorf("%d sessions kept, %v", len(list), err)
@@ -111,7 +111,7 @@ func TestHandleOfAClosedSession(t *testing.T) {
 	if closed.State != hitchpost.Stopped || closed.Open() {
 		t.Fatalf("%+v", closed)
 	}
-	_, err := b.Change(t.Context(), first.ID, store.Transition{Change: hitchpost.ChangeRestartAsked, Lease: time.Now()})
+	_, err := b.Change(t.Context(), first.ID, store.Transition{Change: hitchpost.ChangeRestartAsked, Lease: time.Minute})
 	wantKind(t, err, hitchpost.ConflictError)
 	_, err = b.Rename(t.Context(), first.ID, "other", store.By{})
 	wantKind(t, err, hitchpost.ConflictError)
@@ -172,7 +172,7 @@ func TestListing(t *testing.T) {
 	b.live(t, "one")
 	two := b.fresh("two")
 	two.Node, two.Project = other.Name, "p"
-	if _, err := b.Create(t.Context(), two, store.By{}); err != nil {
+	if _, err := b.Create(t.Context(), two, time.Minute, store.By{}); err != nil {
 		t.Fatal(err)
 	}
 	three := b.live(t, "three")

@@ -86,7 +86,7 @@ func (b *box) addKey(t *testing.T, actor string, role hitchpost.Role) hitchpost.
 // create makes a session in state STARTING.
 func (b *box) create(t *testing.T, title string) hitchpost.Session {
 	t.Helper()
-	s, err := b.Create(t.Context(), b.fresh(title), store.By{Actor: "ann"})
+	s, err := b.Create(t.Context(), b.fresh(title), time.Minute, store.By{Actor: "ann"})
 	if err != nil {
 		t.Fatalf("create %q: %v", title, err)
 	}
@@ -94,8 +94,7 @@ func (b *box) create(t *testing.T, title string) hitchpost.Session {
 }
 
 func (b *box) fresh(title string) hitchpost.Session {
-	return hitchpost.Session{ID: newID(), Title: title, Kind: hitchpost.Shell, Node: b.node.Name, Cwd: "/home/ann",
-		LeaseUntil: time.Now().Add(time.Minute)}
+	return hitchpost.Session{ID: newID(), Title: title, Kind: hitchpost.Shell, Node: b.node.Name, Cwd: "/home/ann"}
 }
 
 // live makes a session in state DETACHED.
@@ -106,7 +105,7 @@ func (b *box) live(t *testing.T, title string) hitchpost.Session {
 
 func (b *box) change(t *testing.T, id string, c hitchpost.Change) hitchpost.Session {
 	t.Helper()
-	s, err := b.Change(t.Context(), id, store.Transition{Change: c, Lease: time.Now().Add(time.Minute)})
+	s, err := b.Change(t.Context(), id, store.Transition{Change: c, Lease: time.Minute})
 	if err != nil {
 		t.Fatalf("%s: %v", c, err)
 	}

@@ -49,7 +49,7 @@ func TestChangeWalksTheTable(t *testing.T) {
 			run(t, c, `update terminal_sessions set state = $2, closed_at = null, exit_code = null, exit_signal = '',
 				lease_until = now() where id = $1`, session.ID, from)
 			before := len(b.events(t, session.ID))
-			got, err := b.Change(t.Context(), session.ID, store.Transition{Change: change, Lease: time.Now()})
+			got, err := b.Change(t.Context(), session.ID, store.Transition{Change: change, Lease: time.Minute})
 			events := b.events(t, session.ID)[before:]
 			// An attached one is RUNNING only while somebody is attached, and nobody is.
 			settled := func(s hitchpost.State) hitchpost.State {
@@ -138,7 +138,7 @@ func TestAfter(t *testing.T) {
 		}
 	})
 	t.Run("restart", func(t *testing.T) {
-		s, err := store.After(failed, store.Transition{Change: hitchpost.ChangeRestartAsked, Lease: now.Add(time.Minute)}, now)
+		s, err := store.After(failed, store.Transition{Change: hitchpost.ChangeRestartAsked, Lease: time.Minute}, now)
 		if err != nil || s.Restarts != 5 || s.ExitCode != nil || !s.EndedAt.IsZero() || !s.StartedAt.IsZero() ||
 			!s.LeaseUntil.Equal(now.Add(time.Minute)) {
 			t.Errorf("%+v, %v", s, err)

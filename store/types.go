@@ -31,8 +31,9 @@ type Transition struct {
 	Exit *hitchpost.Exit
 	// SetRun is the number of the run that was found, for found; nil leaves the session's.
 	SetRun *int
-	// Lease is the time until which a start or a stop may be under way; needed for restart_asked and stop_asked.
-	Lease time.Time
+	// Lease is how long a start or a stop may be under way; needed for restart_asked and stop_asked. It becomes a time of
+	// the database's clock, by which it is judged too: who judges may be another machine, and any clock may be set.
+	Lease time.Duration
 }
 
 // Attachment is a client attached to a session.

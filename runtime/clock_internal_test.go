@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/launch"
+	"github.com/hitchpost/hitchpost/runtime/tmux"
+)
+
+// TestPlanWithASteppedClock sets the store's clock ahead and back between the notes of a session and the plan. No state
+// may change for that alone.
+func TestPlanWithASteppedClock(t *testing.T) {
+	t.Parallel()
+	noted := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	pane := &tmux.Pane{Session: planID, PaneID: "%1", Pid: 42, LastOutput: noted}
+	for _, c := range []struct {
+		name     string
+		state    hitchpost.State
+		step     time.Duration // of the clock; a second has passed
+		pane     *tmux.Pane
+		underway bool
+		want     []stepKind
+	}{
+		{"live", hitchpost.Running, 8 * time.Hour, pane, false, nil},
+		{"live, back", hitchpost.Detached, -2 * time.Hour, pane, false, nil},
+		{"waiting, a year", hitchpost.WaitingForInput, 365 * 24 * time.Hour, pane, false, nil},
+		{"start under way, no pane yet", hitchpost.Starting, 8 * time.Hour, nil, true, nil},
+		{"start under way, pane just made", hitchpost.Starting, 8 * time.Hour, pane, true, nil},
+		{"start under way, back", hitchpost.Starting, -2 * time.Hour, nil, true, nil},
+		{"start of a service that died", hitchpost.Starting, 0, nil, false, nil},
+		{"start of a service that died, ahead", hitchpost.Starting, 8 * time.Hour, nil, false, []stepKind{stepLost}},
+		{"start of a service that died, ahead, pane up", hitchpost.Starting, 8 * time.Hour, pane, false, []stepKind{stepStarted}},
+		{"start of a service that died, back", hitchpost.Starting, -2 * time.Hour, nil, false, []stepKind{stepLost}},
+		{"start of a service that died, back, pane up", hitchpost.Starting, -2 * time.Hour, pane, false, []stepKind{stepStarted}},
+		{"stop under way", hitchpost.Stopping, 8 * time.Hour, pane, true, nil},
+		{"stop under way, back", hitchpost.Stopping, -2 * time.Hour, pane, true, nil},
+		{"stop of a service that died", hitchpost.Stopping, 0, pane, false, nil},
+		{"stop of a service that died, ahead", hitchpost.Stopping, 8 * time.Hour, pane, false, []stepKind{stepStopOver}},
+		{"stop of a service that died, back", hitchpost.Stopping, -2 * time.Hour, pane, false, []stepKind{stepStopOver}},
+		{"stopped", hitchpost.Stopped, 8 * time.Hour, nil, false, nil},
+		{"lost", hitchpost.Recoverable, -2 * time.Hour, nil, false, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			stored := []hitchpost.Session{{
+				ID: planID, State: c.state, StateSince: noted, LeaseUntil: noted.Add(startLease), LastOutputAt: noted,
+			}}
+			seen := observation{
+				panes: map[string]tmux.Pane{}, records: map[runKey]launch.Record{}, underway: map[string]bool{planID: c.underway},
+			}
+			if c.pane != nil {
+				seen.panes[planID] = *c.pane
+			}
+			var got []stepKind
+			for _, st := range plan(noted.Add(time.Second+c.step), stored, seen) {
+				got = append(got, st.kind)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("steps (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestPrinted: what was noted while a clock was hours ahead hides no output of the hours after it was set right.
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		noted, seen time.Duration // from now
+		want        bool
+	}{
+		"nothing new":                {-time.Hour, -time.Hour, false},
+		"new":                        {-time.Hour, -time.Minute, true},
+		"older":                      {-time.Hour, -2 * time.Hour, false},
+		"noted in the future":        {8 * time.Hour, -time.Minute, true},
+		"printed in the future only": {8 * time.Hour, 8 * time.Hour, false},
+		"two clocks":                 {10 * time.Second, 9 * time.Second, false},
+	} {
+		if got := printed(now, now.Add(c.noted), now.Add(c.seen)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A start and a stop of one session may overlap, and the end of one is not that of the other.
+func TestUnderway(t *testing.T) {
+	t.Parallel()
+	var u underway
+	first, second := u.begin("a"), u.begin("a")
+	first()
+	if !u.has("a") || u.has("b") {
+		t.Error("the second is forgotten, or another is known")
+	}
+	second()
+	if u.has("a") || len(u.of) != 0 {
+		t.Errorf("left: %v", u.of)
+	}
+}
