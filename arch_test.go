@@ -40,7 +40,7 @@ func mayImport() map[string][]string {
 		"sshd/command":    {"."},
 		"sshd":            {".", "menu", "sshd/command", "runtime"},
 		"cmd/hitchpost": {".", "migrations", "hostkeys", "store", "store/local", "runtime", "runtime/tmux", "runtime/pty",
-			"runtime/launch", "runtime/task", "runtime/git", "menu", "sshd", "sshd/command"},
+			"runtime/launch", "runtime/task", "runtime/git", "runtime/durable", "menu", "sshd", "sshd/command"},
 		"cmd/hitchpost-bench": {},
 		".ci/gotest":          {},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 func (p *program) backupCommand() *cobra.Command {
@@ -104,7 +105,7 @@ func writeWhole(path string, write func(*os.File) error) error {
 	if err != nil {
 		return errors.Join(noSpace(path, err), os.Remove(f.Name()))
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // writeBackup writes all that a restore needs. The files come first: what a session's end left in a file is taken into

@@ -134,17 +134,3 @@ func noSpace(path string, err error) error {
 	}
 	return err
 }
-
-// syncDir makes names in dir as lasting as what they stand for. Some file systems cannot; there they are as lasting as
-// can be.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
-}

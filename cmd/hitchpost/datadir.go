@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // makeDataDir makes the directory that holds all state of this node. It is private to the account; as root others may
@@ -81,26 +82,10 @@ func nodeID(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a node id: %w", err)
 	}
-	if err := writeDurably(path, id.String()+"\n"); err != nil {
+	if err := durable.Replace(path, []byte(id.String()+"\n")); err != nil {
 		return "", fmt.Errorf("keep the node id: %w", err)
 	}
 	return id.String(), nil
-}
-
-// writeDurably makes a file whole or not at all, also when the power goes.
-func writeDurably(path, text string) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 // nodeName is the short name of this machine, as people see it.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // staging is where the files of a restore lie until all of them are there, in the data directory itself, so that a
@@ -104,13 +105,13 @@ func (s staging) ready() error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		return syncDir(path)
+		return durable.SyncDir(path)
 	})
 	if err != nil {
 		return err
 	}
 	mark := filepath.Join(s.dataDir, unfinishedMark)
-	err = writeDurably(mark, "see hitchpost restore --help\n")
+	err = durable.Replace(mark, []byte("see hitchpost restore --help\n"))
 	if err != nil && !s.again {
 		err = errors.Join(err, os.RemoveAll(mark)) // nothing was begun
 	}
@@ -146,12 +147,12 @@ func (s staging) finish() error {
 		return nil
 	})
 	for _, dir := range touched {
-		err = errors.Join(err, syncDir(dir))
+		err = errors.Join(err, durable.SyncDir(dir))
 	}
 	if err == nil {
 		err = os.Remove(filepath.Join(s.dataDir, unfinishedMark))
 	}
-	if err = errors.Join(err, syncDir(s.dataDir)); err != nil {
+	if err = errors.Join(err, durable.SyncDir(s.dataDir)); err != nil {
 		return hitchpost.Errorf(hitchpost.FailedError, "the store is restored and not every file: %w", err).
 			Hinted("see to that and run it again")
 	}

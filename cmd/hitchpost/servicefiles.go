@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 )
 
 // noSeal stands in the text of a service's file where its checksum belongs. By it install and uninstall know a file
@@ -70,7 +71,7 @@ func writeServiceFile(f serviceFile) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return err
 	}
-	if err := writeDurably(f.Path, f.Text); err != nil {
+	if err := durable.Replace(f.Path, []byte(f.Text)); err != nil {
 		return err
 	}
 	// Whoever asks the service manager reads it; there is nothing secret in it.
