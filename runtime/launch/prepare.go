@@ -23,7 +23,7 @@ func Prepare(path string, s Spec) (*Prepared, error) {
 	data, err := s.encode()
 	if err == nil {
 		// Blocks that were never written are not taken yet: a sparse file would hold nothing.
-		p.place, err = durable.Aside(s.Record, make([]byte, durable.Reserved))
+		p.place, err = durable.Aside(placeName(s.Record), make([]byte, durable.Reserved))
 	}
 	if err == nil {
 		p.spec, err = durable.Aside(path, data)
