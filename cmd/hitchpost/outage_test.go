@@ -2,162 +2,179 @@ package main
 
 import (
 	"context"
-	"os"
-	"os/exec"
+	"fmt"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hitchpost/hitchpost/store/storetest"
 )
 
-// TestRow04KeyRevoked revokes the key of somebody who is attached, and of somebody who looks at the list.
-func TestRow04KeyRevoked(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.counter("job")
-	pid := s.panePid("job")
-	phone := s.path("phone")
-	out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", phone).CombinedOutput()
-	if err != nil {
-		t.Fatalf("ssh-keygen: %v %s", err, out)
-	}
-	public, err := os.ReadFile(phone + ".pub")
-	must(t, err)
-	if got := s.sshIn(string(public), "key", "add", "--actor", "phone", "--role", "operator", "-"); got.code != 0 {
-		t.Fatalf("key add: %+v", got)
-	}
-	own := s.path("home/.ssh/id_ed25519")
-	must(t, os.Rename(own, own+".away")) // so that the terminals have only the phone's key
-	attached, list := s.open(80, 24, "-o", "IdentityFile="+phone, "attach", "job"), s.open(80, 24, "-o", "IdentityFile="+phone)
-	attached.sees("row 500")
-	list.sees("job")
-	must(t, os.Rename(own+".away", own))
-	s.ok("key", "revoke", fingerprint(t, phone))
-	for name, term := range map[string]*terminal{"attached": attached, "list": list} {
-		if code := term.left(); code != 77 {
-			t.Errorf("%s: exit status %d, want 77\n%s", name, code, term.screen())
-		}
-		if !strings.Contains(term.all(), "revoked") {
-			t.Errorf("%s: no reason on the screen\n%s", name, term.all())
-		}
-	}
-	if got := s.panePid("job"); got != pid {
-		t.Errorf("process %s, was %s", got, pid)
+// outage is one way in which PostgreSQL goes.
+type outage struct {
+	lasts time.Duration // at least
+	reads bool          // what only looks may succeed
+	keys  bool          // what is about keys alone may succeed
+	// prepare is a database, and what begins the outage, which in turn gives what ends it.
+	prepare func(*testing.T) (url string, begin func() (end func()))
+}
+
+func outages() map[string]outage {
+	return map[string]outage{
+		"ended":     {prepare: ended},
+		"hung":      {prepare: hung, lasts: time.Minute},
+		"read-only": {prepare: readOnly, reads: true},
+		"swallowed": {prepare: swallowed},
+		"full":      {prepare: full},
+		"locked":    {prepare: locked, keys: true},
+		"unwritten": {prepare: unwritten, reads: true, keys: true},
 	}
 }
 
-func fingerprint(t *testing.T, key string) string {
+// apart is a cluster for a test alone, and its URL.
+func apart(t *testing.T) (*storetest.Cluster, string) {
 	t.Helper()
-	out, err := exec.Command("ssh-keygen", "-l", "-f", key).Output()
+	c := storetest.NewCluster(t)
+	return c, c.URL()
+}
+
+func ended(t *testing.T) (string, func() func()) {
+	t.Helper()
+	c, url := apart(t)
+	return url, func() func() {
+		must(t, c.Kill())
+		return func() { must(t, c.Ensure(context.Background())) }
+	}
+}
+
+func hung(t *testing.T) (string, func() func()) {
+	t.Helper()
+	c, url := apart(t)
+	return url, func() func() {
+		must(t, c.Suspend())
+		return func() { must(t, c.Resume()) }
+	}
+}
+
+// restart ends the server as its own tools do (SIGINT, "fast shutdown": postgres(1)), and starts it again.
+func restart(t *testing.T, c *storetest.Cluster) {
+	t.Helper()
+	pid, err := c.Pid()
 	must(t, err)
-	return strings.Fields(string(out))[1]
+	must(t, syscall.Kill(pid, syscall.SIGINT))
+	eventually(t, "PostgreSQL stops", func() bool { return !alive(pid) }, func() string { return "" })
+	must(t, c.Ensure(context.Background()))
 }
 
-// TestRow08PostgreSQLAway takes PostgreSQL away in the two ways in which it goes: it ends, and it hangs.
-func TestRow08PostgreSQLAway(t *testing.T) {
-	t.Parallel()
-	for name, outage := range map[string]func(*testing.T, *storetest.Cluster) (back func()){
-		"ended": func(t *testing.T, c *storetest.Cluster) func() {
-			t.Helper()
-			must(t, c.Kill())
-			return func() { must(t, c.Ensure(context.Background())) }
-		},
-		"hung": func(t *testing.T, c *storetest.Cluster) func() {
-			t.Helper()
-			must(t, c.Suspend())
-			return func() { must(t, c.Resume()) }
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cluster := storetest.NewCluster(t)
-			s := prepare(t, "--database-url", cluster.URL())
-			s.up()
-			s.counter("job")
-			s.ok("new", "--title", "brief", "--", "sh", "-c", "read x; exit 3")
-			brief := s.idOf("brief")
-			open := s.open(80, 24, "attach", "job")
-			open.sees("row 500")
-			back := outage(t, cluster)
-
-			open.line("meanwhile")
-			open.sees("row 501 meanwhile")
-			again := s.open(80, 24, "attach", "job")
-			again.sees("row 501 meanwhile")
-			again.line("too")
-			open.sees("row 502 too")
-			begin := time.Now()
-			if got := s.ssh("ls"); got.code != 75 || got.out != "" {
-				t.Errorf("ls: exit %d, %q, %q", got.code, got.out, got.err)
-			}
-			if took := time.Since(begin); took > 15*time.Second { // 5 s on a calm machine
-				t.Errorf("ls took %v", took)
-			}
-			list := s.open(100, 24)
-			list.sees("job")
-			list.sees("database")
-			_, err := s.tmux("send-keys", "-t", "=hp-"+brief+":", "Enter")
-			must(t, err)
-			again.keys("C-]")
-			if code := again.left(); code != 0 {
-				t.Errorf("detach: exit status %d", code)
-			}
-
-			back()
-			eventually(t, "ls answers", func() bool { return s.ssh("ls").code == 0 }, s.log.String)
-			if got := s.becomes("brief", "FAILED"); got.ExitCode == nil || *got.ExitCode != 3 {
-				t.Errorf("exit code %v, want 3", got.ExitCode)
-			}
-			s.eventually("who is attached is known again", func() bool { got := s.show("job"); return got.State == "RUNNING" && got.Attached == 1 })
-			list.seesNot("database")
-			open.keys("C-]")
-			s.becomes("job", "DETACHED")
-		})
-	}
-}
-
-// TestRow09ClientTakesNothing stops a client whose session prints without end: it is cut, for taking nothing or for not
-// answering, whichever is seen first, and another client of the same session goes on meanwhile.
-func TestRow09ClientTakesNothing(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.ok("new", "--title", "flood", "--", "sh", "-c", "while :; do date +%s; done")
-	stuck := s.open(80, 24, "attach", "flood")
-	s.becomes("flood", "RUNNING")
-	eventually(t, "the flood is seen", func() bool { return strings.Count(stuck.screen(), "\n") > 10 }, stuck.screen)
-	must(t, syscall.Kill(stuck.ssh(), syscall.SIGSTOP))
-	other := s.open(80, 24, "attach", "flood")
-	s.eventually("both are attached", func() bool { return s.show("flood").Attached == 2 })
-	within(t, 90*time.Second, "the stuck client is cut", func() bool {
-		now := time.Now().Unix()
-		shown := strings.Fields(other.screen())
-		if len(shown) > 0 && now-newest(shown) > 10 { // 1 s on a calm machine
-			t.Errorf("the other client shows what is %d s old", now-newest(shown))
+func readOnly(t *testing.T) (string, func() func()) {
+	t.Helper()
+	c, url := apart(t)
+	return url, func() func() {
+		c.Exec(t, "alter system set default_transaction_read_only = on")
+		c.Exec(t, "select pg_reload_conf()")
+		return func() {
+			admin := pgConn(t, url)
+			perform(t, admin, "set default_transaction_read_only = off")
+			perform(t, admin, "alter system reset default_transaction_read_only")
+			perform(t, admin, "select pg_reload_conf()")
 		}
-		return s.show("flood").Attached == 1
-	}, s.log.String)
-	if log := s.log.String(); !strings.Contains(log, "reason=cut") && !strings.Contains(log, "client does not answer") {
-		t.Errorf("the log does not tell why")
 	}
-	other.keys("C-c") // interrupts within seconds
-	other.sees("ended (")
 }
 
-// newest is the largest number among words.
-func newest(words []string) int64 {
-	var most int64
-	for _, w := range words {
-		var n int64
-		for _, r := range w {
-			if r < '0' || r > '9' {
-				n = 0
-				break
-			}
-			n = 10*n + int64(r-'0')
-		}
-		most = max(most, n)
+// swallowed has a network between that loses everything both ways.
+func swallowed(t *testing.T) (string, func() func()) {
+	t.Helper()
+	w, through := behindSwallower(t)
+	return through, func() func() {
+		w.cut()
+		return w.mend
 	}
-	return most
+}
+
+// behindSwallower is the URL of a fresh database behind a proxy that can swallow.
+func behindSwallower(t *testing.T) (*swallower, string) {
+	t.Helper()
+	u, err := url.Parse(storetest.URL(t))
+	must(t, err)
+	q := u.Query()
+	w := newSwallower(t, filepath.Join(q.Get("host"), ".s.PGSQL."+q.Get("port")))
+	host, port, _ := strings.Cut(w.listener.Addr().String(), ":")
+	q.Set("host", host)
+	q.Set("port", port)
+	u.RawQuery = q.Encode()
+	return w, u.String()
+}
+
+// full has others take every connection that there may be.
+func full(t *testing.T) (string, func() func()) {
+	t.Helper()
+	c, url := apart(t)
+	c.Exec(t, "alter system set max_connections = 20")
+	restart(t, c)
+	return url, func() func() {
+		admin := pgConn(t, url)
+		var others []*pgx.Conn
+		eventually(t, "every connection is taken", func() bool {
+			perform(t, admin, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'hitchpost'")
+			for {
+				other, err := pgx.Connect(context.Background(), url)
+				if err != nil {
+					break
+				}
+				others = append(others, other)
+			}
+			var left int
+			must(t, admin.QueryRow(context.Background(),
+				"select count(*) from pg_stat_activity where application_name = 'hitchpost'").Scan(&left))
+			return left == 0
+		}, func() string { return fmt.Sprint(len(others), " taken") })
+		return func() {
+			for _, other := range others {
+				must(t, other.Close(context.Background()))
+			}
+		}
+	}
+}
+
+// locked has somebody keep the sessions to themselves, so that every connection of the pool waits in vain.
+func locked(t *testing.T) (string, func() func()) {
+	t.Helper()
+	return lockedAs(t, "access exclusive")
+}
+
+// unwritten has somebody let others read the sessions and not write them, as the making of an index does.
+func unwritten(t *testing.T) (string, func() func()) {
+	t.Helper()
+	return lockedAs(t, "share")
+}
+
+func lockedAs(t *testing.T, mode string) (string, func() func()) {
+	t.Helper()
+	url := storetest.URL(t)
+	return url, func() func() {
+		c := pgConn(t, url)
+		perform(t, c, "begin")
+		perform(t, c, "lock table terminal_sessions in "+mode+" mode")
+		return func() { perform(t, c, "rollback") }
+	}
+}
+
+func pgConn(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(context.Background(), url)
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+func perform(t *testing.T, c *pgx.Conn, sql string) {
+	t.Helper()
+	if _, err := c.Exec(context.Background(), sql); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
 }

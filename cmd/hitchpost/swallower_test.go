@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"net"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // swallower is a TCP proxy that can stop forwarding: it keeps both ends open and takes what they send.
 type swallower struct {
 	listener net.Listener
-	target   string
+	target   string // host:port, or the path of a socket
 
 	mu    sync.Mutex
 	away  bool
@@ -21,8 +22,9 @@ type swallower struct {
 
 // pair is one connection through it. Once something of it was swallowed the stream is no good any more.
 type pair struct {
-	ends [2]net.Conn
-	dead atomic.Bool
+	ends  [2]net.Conn
+	dead  atomic.Bool
+	ended [2]atomic.Bool // that end was closed
 }
 
 func newSwallower(t *testing.T, target string) *swallower {
@@ -46,10 +48,32 @@ func (w *swallower) cut() {
 	}
 }
 
+// mend lets new connections through. Of the old ones it lets through that an end was closed, as a network that is back
+// does: their systems go on telling each other for minutes.
 func (w *swallower) mend() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.away = false
+	for _, p := range w.pairs {
+		p.tell()
+	}
+}
+
+func (w *swallower) tell(p *pair) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.away {
+		p.tell()
+	}
+}
+
+// tell lets each end of a dead pair know of the other's end.
+func (p *pair) tell() {
+	for from := range p.ends {
+		if p.dead.Load() && p.ended[from].Load() {
+			_ = p.ends[1-from].Close()
+		}
+	}
 }
 
 func (w *swallower) accept() {
@@ -58,7 +82,11 @@ func (w *swallower) accept() {
 		if err != nil {
 			return
 		}
-		out, err := net.Dial("tcp", w.target)
+		kind := "tcp"
+		if filepath.IsAbs(w.target) {
+			kind = "unix"
+		}
+		out, err := net.Dial(kind, w.target)
 		if err != nil {
 			_ = in.Close()
 			continue
@@ -68,23 +96,25 @@ func (w *swallower) accept() {
 		p.dead.Store(w.away)
 		w.pairs = append(w.pairs, p)
 		w.mu.Unlock()
-		w.work.Go(func() { p.carry(0) })
-		w.work.Go(func() { p.carry(1) })
+		w.work.Go(func() { w.carry(p, 0) })
+		w.work.Go(func() { w.carry(p, 1) })
 	}
 }
 
-// carry takes what comes from one end to the other. The end of one end is news, so a dead pair does not pass it on.
-func (p *pair) carry(from int) {
+// carry takes what comes from one end to the other. The end of one end is news, so it is swallowed too while all is.
+func (w *swallower) carry(p *pair, from int) {
 	var buf [16 << 10]byte
 	for {
 		n, err := p.ends[from].Read(buf[:])
 		if !p.dead.Load() {
 			_, _ = p.ends[1-from].Write(buf[:n])
 			if err == io.EOF {
-				_ = p.ends[1-from].(*net.TCPConn).CloseWrite()
+				_ = p.ends[1-from].(interface{ CloseWrite() error }).CloseWrite()
 			}
 		}
 		if err != nil {
+			p.ended[from].Store(true)
+			w.tell(p)
 			return
 		}
 	}
