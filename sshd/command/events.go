@@ -16,8 +16,9 @@ func (c *call) eventsVerb() *cobra.Command {
 	var since ago
 	cmd := &cobra.Command{
 		Use: "events [REF]", Short: "what happened, to one session or to all", Example: "events api --since 2h",
-		Long: "With --follow it goes on with what happens from now on, or from --since on; with\n" +
-			"--json as one object a line. Logins, refusals and changes of keys are for admins.",
+		Long: "With --follow it goes on with what happens from now on, or from --since on;\n" +
+			"with --json as one object a line. Logins, refusals and changes of keys are for\n" +
+			"admins.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			q := hitchpost.EventQuery{Since: since.before(c.Now())}
 			if len(words) > 0 {
