@@ -101,3 +101,44 @@ func TestUnderway(t *testing.T) {
 		t.Errorf("left: %v", u.of)
 	}
 }
+
+// TestEvidenceIsDue follows one session through outputs, savings and steps of the clock that tmux tells outputs by: what
+// was printed is saved, once it is known to be in it no more, and no clock stops that.
+func TestEvidenceIsDue(t *testing.T) {
+	t.Parallel()
+	start := time.Now() // with the reading of both clocks
+	l := evidenceLog{of: map[string]saving{}}
+	for i, c := range []struct {
+		at      time.Duration // of the look, by the clock that nobody sets
+		printed time.Duration // the last output, as tmux tells it, from the start
+		want    bool
+	}{
+		{0, -time.Minute, true},                                // never saved
+		{5 * time.Second, -time.Minute, false},                 // nothing new
+		{10 * time.Second, 9 * time.Second, true},              // printed
+		{15 * time.Second, 9 * time.Second, false},             // and saved after the second of it
+		{20 * time.Second, 21 * time.Second, true},             // printed just now
+		{25 * time.Second, 21 * time.Second, true},             // perhaps after the capture
+		{30 * time.Second, 21 * time.Second, false},            // not after that
+		{35 * time.Second, 34*time.Second - 2*time.Hour, true}, // the clock was set back
+		{40 * time.Second, 34*time.Second - 2*time.Hour, false},
+		{45 * time.Second, 44*time.Second - 2*time.Hour, true},
+		{50 * time.Second, 49*time.Second + 8*time.Hour, true}, // and ahead, and the session prints
+		{55 * time.Second, 49*time.Second + 8*time.Hour, true}, // its time lies in the future, so once more
+		{60 * time.Second, 49*time.Second + 8*time.Hour, false},
+		{65 * time.Second, 49*time.Second + 8*time.Hour, false}, // and set right: a session at rest is not saved for hours
+	} {
+		now := start.Add(c.at)
+		pane := tmux.Pane{Session: planID, LastOutput: start.Round(0).Truncate(time.Second).Add(c.printed)}
+		due := l.due(now, []tmux.Pane{pane})
+		if got := len(due) == 1; got != c.want {
+			t.Errorf("look %d: due %v", i, got)
+		}
+		if len(due) > 0 {
+			l.captured(planID, now)
+		}
+	}
+	if l.due(start, nil); len(l.of) != 0 {
+		t.Errorf("a session that is gone is remembered: %v", l.of)
+	}
+}

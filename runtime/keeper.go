@@ -28,8 +28,22 @@ const (
 // writing, so that an older screen never replaces a newer one.
 type evidenceLog struct {
 	mu   sync.Mutex
-	at   map[string]time.Time
+	of   map[string]saving
 	full bool // the last try found a full disk, and the log tells so
+}
+
+// saving is the last saving of one session's screen.
+type saving struct {
+	at     time.Time // of its capture; zero: there was none yet
+	output time.Time // of the last output, as tmux tells it: whole seconds of a clock that may be set
+	since  time.Time // when tmux first told of that output
+}
+
+// holds reports whether the last output that is known is in what was saved. What was printed in the second of the
+// capture may have come after it. Where the clock was set back tmux tells of an output in the future, and nobody knows
+// when its second is over; but it is within a second of the look that found it.
+func (k saving) holds() bool {
+	return !k.at.Before(k.since) && (k.at.Unix() > k.output.Unix() || k.at.Sub(k.since) >= time.Second)
 }
 
 // evidenceLoop keeps what live sessions show, while they show something new, for the day their process is lost.
@@ -39,7 +53,7 @@ func (s *Service) evidenceLoop(ctx context.Context) error {
 		if err != nil {
 			return // the reconciler tells of it
 		}
-		for batch := range slices.Chunk(s.kept.due(panes), evidenceBatch) {
+		for batch := range slices.Chunk(s.kept.due(time.Now(), panes), evidenceBatch) {
 			if fullDisk(s.keepEvidence(ctx, batch)) {
 				return // the others would find no space either
 			}
@@ -48,24 +62,31 @@ func (s *Service) evidenceLoop(ctx context.Context) error {
 }
 
 // due are the live panes that have printed since they were saved, and forgets those that are gone.
-func (l *evidenceLog) due(panes []tmux.Pane) []tmux.Pane {
+func (l *evidenceLog) due(now time.Time, panes []tmux.Pane) []tmux.Pane {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := make(map[string]time.Time, len(panes))
+	of := make(map[string]saving, len(panes))
 	var due []tmux.Pane
 	for _, p := range panes {
-		saved, ok := l.at[p.Session]
-		if ok {
-			at[p.Session] = saved
+		last, ok := l.of[p.Session]
+		if !ok || !last.output.Equal(p.LastOutput) {
+			last.output, last.since = p.LastOutput, now
 		}
-		// tmux tells whole seconds: what was printed in the second of the saving may have come after it.
-		if !p.Dead && !p.LastOutput.Before(saved.Truncate(time.Second)) {
+		of[p.Session] = last
+		if !p.Dead && !last.holds() {
 			due = append(due, p)
 		}
 	}
-	l.at = at
-	slices.SortFunc(due, func(a, b tmux.Pane) int { return at[a.Session].Compare(at[b.Session]) })
+	l.of = of
+	slices.SortFunc(due, func(a, b tmux.Pane) int { return of[a.Session].at.Compare(of[b.Session].at) })
 	return due[:min(len(due), evidencePerRound)]
+}
+
+// captured notes that a screen was saved as it was at that time. The lock is held.
+func (l *evidenceLog) captured(session string, at time.Time) {
+	last := l.of[session]
+	last.at = at
+	l.of[session] = last
 }
 
 // keepEvidence saves what the panes show. A failure is logged here; the error is for those who would otherwise let go of
@@ -100,7 +121,7 @@ func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) error {
 			s.Log.Warn("last screen not kept", "session", p.Session, "err", err)
 			continue
 		}
-		s.kept.at[p.Session] = now
+		s.kept.captured(p.Session, now)
 	}
 	return nil
 }

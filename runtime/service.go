@@ -88,7 +88,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		disk:    newDisk(),
 		procs:   newProcesses(),
 		absent:  make(chan struct{}, 1),
-		kept:    evidenceLog{at: map[string]time.Time{}},
+		kept:    evidenceLog{of: map[string]saving{}},
 		started: now,
 		ready:   make(chan struct{}),
 		wake:    make(chan struct{}, 1),
