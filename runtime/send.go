@@ -102,7 +102,7 @@ func (s *Service) untyped(session hitchpost.Session, err error) error {
 func (s *Service) noteSent(a hitchpost.Actor, session hitchpost.Session, r hitchpost.SendRequest) {
 	event := hitchpost.Event{
 		SessionID: session.ID, At: time.Now(), Kind: store.EventSent,
-		Reason: fmt.Sprintf("%d bytes and %d keys", len(r.Text), len(r.Keys)),
+		Reason: fmt.Sprintf("bytes: %d, keys: %d", len(r.Text), len(r.Keys)),
 	}
 	s.ledger.add("send", func(ctx context.Context) error {
 		_, err := s.Store.AppendEvent(ctx, event, as(a, hitchpost.FromPerson, ""))

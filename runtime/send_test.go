@@ -103,7 +103,7 @@ func TestSendThatNobodySees(t *testing.T) {
 		}
 		return len(sent) > 0
 	}, func() string { return "no event" })
-	if len(sent) != 1 || sent[0].Reason != "11 bytes and 2 keys" || sent[0].Actor != "ada" {
+	if len(sent) != 1 || sent[0].Reason != "bytes: 11, keys: 2" || sent[0].Actor != "ada" {
 		t.Errorf("events %+v", sent)
 	}
 }
