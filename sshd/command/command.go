@@ -52,7 +52,8 @@ type Invocation struct {
 	Actor   hitchpost.Actor
 	Service Service
 
-	// Stdin is read only by verbs that take `-`. Its reads end when the client sends no more, and when ctx ends.
+	// Stdin is read only by verbs that take `-`, and by task run --stdin. Its reads end when the client sends no more, when
+	// ctx ends, and soon after Run has returned: that of a task that took no more may still be under way.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 

@@ -66,7 +66,8 @@ func (c *call) taskRows(tasks []hitchpost.Task) [][]string {
 	rows[0] = []string{"ID", "STATE", "AGE", "TOOK", "EXIT", "NODE", "NAME", "COMMAND"}
 	for _, t := range tasks {
 		rows = append(rows, []string{
-			t.ID, string(t.State), c.age(cmp.Or(t.EndedAt, t.StartedAt)), c.took(t), taskExit(t), t.Node, or(t.Name), quoted(t.Argv),
+			t.ID, string(t.State), c.age(cmp.Or(t.EndedAt, t.StartedAt)), c.took(t), taskExit(t), t.Node, or(t.Name),
+			quoted(t.Argv),
 		})
 	}
 	return rows
