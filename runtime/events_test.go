@@ -76,7 +76,8 @@ func (f *follower) events() []hitchpost.Event {
 func (f *follower) sees(t *testing.T, what string, ok func(hitchpost.Event) bool) {
 	t.Helper()
 	eventually(t, func() bool { return slices.ContainsFunc(f.events(), ok) }, func() string {
-		return fmt.Sprintf("%s in %+v", what, f.events())
+		seen := f.events()
+		return fmt.Sprintf("%s in %d events, the last are %+v", what, len(seen), seen[max(len(seen)-3, 0):])
 	})
 }
 
