@@ -1,5 +1,5 @@
-// Package runtime does what Hitchpost is asked: it starts, attaches, stops, restarts, closes and renames sessions, and
-// keeps what the store remembers true to what tmux really runs.
+// Package runtime does what Hitchpost is asked: it starts, attaches, stops, restarts, closes and renames sessions, runs
+// tasks, and keeps what the store remembers true to what tmux really runs.
 //
 // Service is the only door: the menu, command mode and the front door call it, and it refuses what a role may not do. Its drivers
 // are the packages below this one. Truth flows one way: observe (tmux, exit records), plan (a pure function), act,

@@ -70,10 +70,18 @@ type impatient struct {
 	ctx context.Context //nolint:containedctx // of one stage, which this value does not outlive
 	o   *output
 	g   *group
+	// last is how long a write that comes after the end of ctx may take: for the words about that end.
+	last time.Duration
 }
 
 func (w impatient) Write(p []byte) (int, error) {
-	if err := w.o.until(w.ctx, w.g, p); err != nil {
+	var err error
+	if w.last > 0 && w.ctx.Err() != nil {
+		err = w.o.within(w.last, w.g, p)
+	} else {
+		err = w.o.until(w.ctx, w.g, p)
+	}
+	if err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -23,7 +23,7 @@ func (s *session) runPlain(words []string) int {
 	in := s.in.open()
 	defer context.AfterFunc(ctx, in.Interrupt)()
 	return s.runCommand(ctx, cancel, command.Invocation{
-		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.until(ctx, s.errOut),
+		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.words(ctx),
 	})
 }
 
@@ -42,7 +42,7 @@ func (s *session) runTyped(words []string) int {
 	now := s.terminalNow()
 	return s.runCommand(ctx, cancel, command.Invocation{
 		Words: words, Terminal: &now, Stdin: typed, Stdout: screen,
-		Stderr: &cooked{w: s.until(ctx, s.errOut)},
+		Stderr: &cooked{w: s.words(ctx)},
 		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
 			s.in.open().Unread(typed.ahead())
 			typed.end()

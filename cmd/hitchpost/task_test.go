@@ -264,3 +264,20 @@ func TestTaskLostAtReboot(t *testing.T) {
 		t.Errorf("starts: %q %v", text, err)
 	}
 }
+
+// Ctrl-C ends the wait and not the task, and says so.
+func TestTaskWaitIsLeft(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	term := s.open(200, 24, "task", "run", "--wait", "--", "sh", "-c", "echo up; exec sleep 1000")
+	term.sees("up")
+	term.keys("C-c")
+	if code := term.left(); code != 130 || !strings.Contains(term.screen(), "goes on") {
+		t.Errorf("status %d\n%s", code, term.screen())
+	}
+	var list struct{ Tasks []taskDoc }
+	must(t, json.Unmarshal([]byte(s.ok("task", "ls", "--json")), &list))
+	if len(list.Tasks) != 1 || list.Tasks[0].State != "RUNNING" {
+		t.Errorf("%+v", list)
+	}
+}
