@@ -87,8 +87,8 @@ func (c *reconnector) stay(ctx context.Context) error {
 		if end.seen && end.status != hitchpost.UnavailableError.ExitStatus() {
 			c.term.say(sshd.TerminalReset) // with 75 the server has sent it
 		}
-		if c.since.IsZero() || end.seen {
-			c.since = time.Now()
+		if c.since.wall.IsZero() || end.seen {
+			c.since = c.now()
 		}
 		if end.lasted >= longestWait {
 			back = backoff{}
@@ -120,9 +120,9 @@ type reconnector struct {
 	signals   chan os.Signal
 	now       func() moment
 
-	been  bool      // a session was seen
-	since time.Time // when the connection was lost
-	shown bool      // the line that tells so stands on the screen
+	been  bool   // a session was seen
+	since moment // when the connection was lost; zero: not yet
+	shown bool   // the line that tells so stands on the screen
 }
 
 // interrupted is the end of connect by a signal.
@@ -168,7 +168,7 @@ func (c *reconnector) wait(ctx context.Context, d time.Duration, why string) (wo
 		if asleep(last, now) > wakeJump {
 			return true, nil
 		}
-		if last = now; now.mono-begin.mono >= d {
+		if last = now; now.awake-begin.awake >= d {
 			return false, nil
 		}
 	}
@@ -179,7 +179,7 @@ const waitTick = 200 * time.Millisecond
 
 // show writes the one line that tells of the lost connection.
 func (c *reconnector) show(why string) {
-	c.term.line(reconnectingLine(c.since, time.Now(), why))
+	c.term.line(reconnectingLine(c.since, c.now(), why))
 	c.shown = true
 }
 

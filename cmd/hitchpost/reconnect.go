@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -55,26 +57,33 @@ func (b *backoff) next() time.Duration {
 	return grown/2 + rand.N(grown/2+1) //nolint:gosec // nobody gains by guessing it
 }
 
-// moment is one point in time by both clocks: the one on the wall, and the one that stands still while the machine
-// sleeps.
+// moment is one point in time by three clocks: the one on the wall, which may be set at any time; the one that nobody
+// sets and that stands still while the machine sleeps; and the one that nobody sets and that goes on.
 type moment struct {
-	wall time.Time
-	mono time.Duration
+	wall        time.Time
+	awake, boot time.Duration
 }
 
-// clock reads both clocks; the second counts from start.
+// clock reads the clocks; the second counts from start.
 func clock(start time.Time) func() moment {
 	return func() moment {
 		now := time.Now()
-		return moment{wall: now.Round(0), mono: now.Sub(start)}
+		m := moment{wall: now.Round(0), awake: now.Sub(start)}
+		var ts unix.Timespec
+		if err := unix.ClockGettime(bootClock, &ts); err == nil {
+			m.boot = time.Duration(ts.Nano())
+		} else {
+			m.boot = m.awake // no sleep is noticed
+		}
+		return m
 	}
 }
 
-// asleep is how long the machine slept between two moments. A clock that was set forward looks the same, and costs a
-// try too early.
-func asleep(from, to moment) time.Duration {
-	return to.wall.Sub(from.wall) - (to.mono - from.mono)
-}
+// passed is the time between two moments, what the machine slept included.
+func passed(from, to moment) time.Duration { return to.boot - from.boot }
+
+// asleep is how long the machine slept between two moments.
+func asleep(from, to moment) time.Duration { return passed(from, to) - (to.awake - from.awake) }
 
 const (
 	// wakeJump is a sleep long enough to be none of a busy machine's delays.

@@ -129,16 +129,28 @@ func TestBackoff(t *testing.T) {
 
 func TestAsleep(t *testing.T) {
 	t.Parallel()
-	begin := moment{wall: time.Unix(1000, 0)}
-	for _, c := range []struct{ wall, mono, want time.Duration }{
-		{time.Second, time.Second, 0},
-		{time.Hour, time.Second, time.Hour - time.Second},
-		{-time.Hour, time.Second, -time.Hour - time.Second}, // set back: no sleep
-		{30 * time.Second, 30 * time.Second, 0},             // a stopped process, not a stopped machine
+	begin := moment{wall: time.Unix(1000, 0), awake: time.Hour, boot: 5 * time.Hour}
+	for name, c := range map[string]struct {
+		wall, awake, boot, slept time.Duration
+		line                     string
+	}{
+		"a second":            {time.Second, time.Second, time.Second, 0, "for 1s, lost at"},
+		"a machine asleep":    {time.Hour, time.Second, time.Hour, time.Hour - time.Second, "for 1h0m0s, lost at"},
+		"a stopped process":   {30 * time.Second, 30 * time.Second, 30 * time.Second, 0, "for 30s, lost at"},
+		"a clock set forward": {8 * time.Hour, 2 * time.Second, 2 * time.Second, 0, "for 2s, lost at"},
+		"a clock set back":    {-2 * time.Hour, 2 * time.Second, 2 * time.Second, 0, "for 2s, lost at"},
 	} {
-		if got := asleep(begin, moment{begin.wall.Add(c.wall), begin.mono + c.mono}); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+		now := moment{begin.wall.Add(c.wall), begin.awake + c.awake, begin.boot + c.boot}
+		if got := asleep(begin, now); got != c.slept {
+			t.Errorf("%s: slept %v", name, got)
 		}
+		if line := reconnectingLine(begin, now, ""); !strings.Contains(line, c.line) {
+			t.Errorf("%s: %s", name, line)
+		}
+	}
+	read := clock(time.Now())
+	if from, to := read(), read(); passed(from, to) < 0 || asleep(from, to).Abs() > time.Minute {
+		t.Errorf("between %+v and %+v", from, to)
 	}
 }
 
@@ -154,7 +166,7 @@ func (s sleeper) clock() func() moment {
 		default:
 		}
 		now := real()
-		return moment{now.wall.Add(total), now.mono}
+		return moment{now.wall.Add(total), now.awake, now.boot + total}
 	}
 }
 
