@@ -143,7 +143,8 @@ func tooOld(version string) bool {
 	return ma < oldestMajor || ma == oldestMajor && mi < oldestMinor
 }
 
-// serverEnv is the environment that the server and so every pane starts from.
+// serverEnv is the environment that the server and so every pane starts from. What marks the processes of one session or
+// task is none of it: a service that was started from within a session would hand that session's mark to all others.
 func serverEnv(given []string) []string {
 	if given == nil {
 		for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL"} {
@@ -157,7 +158,7 @@ func serverEnv(given []string) []string {
 	for _, kv := range given {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case strings.HasPrefix(name, "TMUX"), name == "LC_ALL", name == "LC_CTYPE", name == "LANGUAGE":
+		case strings.HasPrefix(name, "TMUX"), strings.HasPrefix(name, "HITCHPOST_"), name == "LC_ALL", name == "LC_CTYPE", name == "LANGUAGE":
 		case name == "LANG":
 			locale = value
 		default:

@@ -108,7 +108,8 @@ func TestTooOld(t *testing.T) {
 
 func TestServerEnv(t *testing.T) {
 	t.Parallel()
-	got := serverEnv([]string{"PATH=/bin", "TMUX=x", "TMUX_PANE=%1", "LC_ALL=C", "LC_CTYPE=C", "LANGUAGE=de", "LANG=C", "HOME=/h"})
+	got := serverEnv([]string{"PATH=/bin", "TMUX=x", "TMUX_PANE=%1", "HITCHPOST_SESSION=id", "LC_ALL=C", "LC_CTYPE=C",
+		"LANGUAGE=de", "LANG=C", "HOME=/h"})
 	if diff := cmp.Diff([]string{"PATH=/bin", "HOME=/h", "LANG=C.UTF-8", "LC_CTYPE=C.UTF-8"}, got); diff != "" {
 		t.Error(diff)
 	}
