@@ -130,8 +130,9 @@ func (c *connection) entered(id *identity) {
 	}
 }
 
-// recheck ends the connection where its key is no longer good.
+// recheck ends the connection where its key is no longer good. It may run in a timer's own goroutine.
 func (c *connection) recheck() {
+	defer guard(c.srv.cfg.Log)
 	id := c.identity.Load()
 	if id == nil || id.refusal != nil {
 		return
@@ -148,8 +149,9 @@ func (c *connection) recheck() {
 }
 
 // end closes the connection: at once where nothing can be said to the client, else when its sessions have said why it
-// ends, or when the time for that is over. It runs once ctx has ended.
+// ends, or when the time for that is over. It runs once ctx has ended, in a goroutine of its own.
 func (c *connection) end() {
+	defer guard(c.srv.cfg.Log)
 	if !c.others.enter() {
 		return
 	}

@@ -19,6 +19,7 @@ type Server struct {
 	handler   charm.Handler
 	slots     *slots
 	penalties *penalties
+	turned    turned
 
 	stop     context.Context //nolint:containedctx // its cause is told to everybody
 	stopping context.CancelCauseFunc
@@ -160,18 +161,6 @@ func (s *Server) admit(conn net.Conn) {
 		defer s.forget(c)
 		c.serve()
 	}()
-}
-
-// turnAway ends a connection that there is no place for. Text before the version line is for people (RFC 4253 section
-// 4.2), and fits in the empty buffer of a new connection.
-func (c *connection) turnAway() {
-	c.log.Warn("connection turned away")
-	_, _ = c.net.Write([]byte(noPlace))
-	c.cancel(errGone)
-	c.net.Close()
-	if c.slot != nil {
-		c.srv.slots.free(c.slot)
-	}
 }
 
 func (s *Server) forget(c *connection) {

@@ -90,8 +90,8 @@ func (v *View) next(p []byte, wait bool) (n int, err error) {
 	return n, err
 }
 
-// Write types p into the session. A read-only view drops it. It waits for at most a second; UnavailableError when
-// tmux took only a part.
+// Write types p into the session. A read-only view drops it. It waits while tmux takes some of it; UnavailableError when
+// tmux took nothing for a second, with what was typed until then.
 func (v *View) Write(p []byte) (int, error) {
 	if v.readOnly {
 		return len(p), nil
@@ -103,14 +103,17 @@ func (v *View) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	default:
 	}
-	n, err := v.live.WriteWithin(p, writeLimit)
-	switch {
-	case err == nil:
-		return n, nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, &hitchpost.Error{Kind: hitchpost.UnavailableError, Message: "tmux takes no input", Cause: err}
-	default:
-		return n, io.ErrClosedPipe
+	for typed := 0; ; {
+		n, err := v.live.WriteWithin(p[typed:], writeLimit)
+		typed += n
+		switch {
+		case err == nil:
+			return typed, nil
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return typed, io.ErrClosedPipe
+		case n == 0:
+			return typed, &hitchpost.Error{Kind: hitchpost.UnavailableError, Message: "tmux takes no input", Cause: err}
+		}
 	}
 }
 
