@@ -142,7 +142,9 @@ func (s *session) end(code int) error {
 }
 
 // until is o for a stage that runs under ctx.
-func (s *session) until(ctx context.Context, o *output) io.Writer { return impatient{ctx, o, &s.work, 0} }
+func (s *session) until(ctx context.Context, o *output) io.Writer {
+	return impatient{ctx, o, &s.work, 0}
+}
 
 // words is where a stage that runs under ctx says what is not data, also why it ends.
 func (s *session) words(ctx context.Context) io.Writer {
