@@ -14,8 +14,8 @@ import (
 	"github.com/hitchpost/hitchpost"
 )
 
-// callLimit bounds each call, waiting for its turn included.
-const callLimit = 5 * time.Second
+// callLimit bounds each call, waiting for its turn included. With the way to the client it is less than five seconds.
+const callLimit = 4500 * time.Millisecond
 
 // Server is a private tmux server. Its methods may be called at the same time. None of them takes longer than five
 // seconds; a server that does not answer in that time gives an error of kind UnavailableError.
