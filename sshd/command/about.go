@@ -24,7 +24,7 @@ func (c *call) whoamiVerb() *cobra.Command {
 			}, 0))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "whoami")
 	return cmd
 }
 
@@ -38,7 +38,7 @@ func (c *call) versionVerb() *cobra.Command {
 			return c.print([]byte("hitchpost " + hitchpost.OneLine(c.Version) + "\n"))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "version")
 	return cmd
 }
 
@@ -56,7 +56,7 @@ func (c *call) statusVerb() *cobra.Command {
 			return c.print(c.statusText(s))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "status")
 	return cmd
 }
 
@@ -110,7 +110,7 @@ func (c *call) nodeVerb() *cobra.Command {
 			return c.print(table(rows, c.columns()))
 		},
 	}
-	c.jsonFlag(ls)
+	c.prints(ls, "node-list")
 	cmd := c.parent("node", "machines", ls)
 	cmd.Example = "node ls"
 	return cmd

@@ -23,7 +23,7 @@ func (c *call) stopVerb() *cobra.Command {
 			return c.done(s, err)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
 	cmd.Flags().StringVar(&r.Signal, "signal", "", "signal `S` instead of what ends this kind politely")
 	cmd.Flags().Var(&timeout, "timeout", "time until KILL, `D` like 30s (default 10s)")
 	return cmd
@@ -38,7 +38,7 @@ func (c *call) closeVerb() *cobra.Command {
 			return c.done(s, err)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
 	return cmd
 }
 
@@ -51,7 +51,7 @@ func (c *call) renameVerb() *cobra.Command {
 			return c.done(s, err)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
 	return cmd
 }
 

@@ -19,6 +19,7 @@ func (c *call) attachVerb() *cobra.Command {
 			return c.attach(cmd, r)
 		},
 	}
+	c.printsNothing(cmd)
 	cmd.Flags().BoolVar(&r.ReadOnly, "read-only", false, "look and type nothing")
 	cmd.Flags().BoolVar(&r.NoReplay, "no-replay", false, "without the history, from the live screen on")
 	return cmd

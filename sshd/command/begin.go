@@ -27,8 +27,8 @@ func (c *call) newVerb() *cobra.Command {
 	var attach bool
 	cmd := &cobra.Command{
 		Use: "new [-- ARG…]", Short: "start a session; prints its id and handle",
-		Long: "Without words it is a login shell, with words it runs them: no shell reads them\n" +
-			"again. A program that ends within a second is told of.",
+		Long: "Without words it is a login shell, with words it runs them: no shell reads\n" +
+			"them again. A program that ends within a second is told of.",
 		Example: "new --title api --cwd src/api -- make watch",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if before := cmd.ArgsLenAtDash(); before != 0 && len(words) > 0 {
@@ -63,7 +63,7 @@ func (c *call) newVerb() *cobra.Command {
 			return c.started(result)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
 	f := cmd.Flags()
 	f.StringVar(&r.Title, "title", "", "title `T`; the handle is made from it")
 	f.StringVar(&kind, "kind", "", "`KIND`: shell or command; follows from the words")
@@ -177,7 +177,8 @@ func (c *call) restartVerb() *cobra.Command {
 			return c.restartAll(cmd, chosen, force)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
+	c.printsWith(cmd, "all", "session-list")
 	cmd.Flags().BoolVar(&all, "all", false, "every session in the states of --state")
 	cmd.Flags().BoolVar(&force, "force", false, "also beside what an earlier run has left running")
 	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")

@@ -35,7 +35,8 @@ func (c *call) eventsVerb() *cobra.Command {
 			return c.listEvents(cmd, q)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "event-list")
+	c.printsWith(cmd, "follow", "event")
 	cmd.Flags().BoolVar(&follow, "follow", false, "go on with those to come")
 	cmd.Flags().Var(&since, "since", "from `T` on: 2h or 7d ago, or a time like 2026-01-31T08:00:00Z")
 	return cmd

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,7 @@ func (f *fake) Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error) {
 
 func (f *fake) AddKey(_ context.Context, _ hitchpost.Actor, k hitchpost.Key) (hitchpost.Key, error) {
 	f.note("", k)
+	k.CreatedAt = now
 	return k, f.err
 }
 
@@ -235,7 +237,42 @@ func (c client) run(words ...string) result {
 		},
 	})
 	r.out, r.errors, r.writes = out.String(), errs.String(), out.writes
+	c.holdsToSchemas(words, r)
 	return r
+}
+
+// holdsToSchemas checks that whatever is printed with --json is a document that some schema knows.
+func (c client) holdsToSchemas(words []string, r result) {
+	c.t.Helper()
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	if !slices.Contains(words, "--json") || slices.Contains(words, "--schema") {
+		return
+	}
+	all, err := published()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	known := func(line string) bool {
+		for _, s := range all {
+			if s.Check([]byte(line)) == nil {
+				return true
+			}
+		}
+		return false
+	}
+	for line := range strings.Lines(r.errors) {
+		if err := all[""].Check([]byte(line)); err != nil {
+			c.t.Errorf("%q: %v: %s", words, err, line)
+		}
+	}
+	for line := range strings.Lines(r.out) {
+		cut := r.status != 0 && !strings.HasSuffix(line, "\n") // an error in the middle of a long list
+		if !cut && !known(line) {
+			c.t.Errorf("%q: no schema knows %s", words, line)
+		}
+	}
 }
 
 // line runs a command line as the client's shell sent it.
@@ -272,6 +309,8 @@ func parseKey(line string) (hitchpost.Key, error) {
 		Comment: strings.Join(fields[2:], " "),
 	}, nil
 }
+
+const nodeID = "0193a000-0000-7000-8000-00000000000a"
 
 // full is a session with a value in every field.
 func full() hitchpost.Session {

@@ -10,40 +10,50 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/sshd/command"
+	"github.com/hitchpost/hitchpost/sshd/command/commandtest"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew")
 
-// TestTextForPeople holds what people read to testdata/golden.txt: look at it there.
-func TestTextForPeople(t *testing.T) {
-	t.Parallel()
+// peopled is a service that holds some of everything.
+func peopled() *fake {
 	odd := bare()
 	odd.Handle, odd.Title = "odd", "日本 \x1b[31mred\x1b[m 👨‍👩‍👧 \u202eright-to-left\tand\nmore"
 	odd.Cwd, odd.Note, odd.StateSince = "/srv/ö\u009b1m", "two\nlines", now.Add(time.Hour)
-	f := &fake{
+	return &fake{
 		sessions: []hitchpost.Session{full(), odd}, revives: true, screen: "$ make\nok", pages: [][]hitchpost.Event{happened()},
 		tasks: fakeTasks{task: ranTask(), ended: ranTask()},
 		keys: []hitchpost.Key{
-			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk"},
-			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, RevokedAt: now,
+			{Fingerprint: "SHA256:one", Type: "ssh-ed25519", Actor: "ann", Role: hitchpost.Admin, Comment: "ann@desk",
+				CreatedAt: now},
+			{Fingerprint: "SHA256:two", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, CreatedAt: now, RevokedAt: now,
 				LastUsedAt: now.Add(-50 * time.Hour)},
-			{Fingerprint: "SHA256:three", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, ExpiresAt: now},
-			{Fingerprint: "SHA256:four", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer,
+			{Fingerprint: "SHA256:three", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, CreatedAt: now,
+				ExpiresAt: now},
+			{Fingerprint: "SHA256:four", Type: "ssh-rsa", Actor: "bob", Role: hitchpost.Viewer, CreatedAt: now,
 				ExpiresAt: now.Add(48 * time.Hour)},
 		},
 		status: hitchpost.Status{
 			Version: "1.2.3", Started: now.Add(-90 * time.Minute), Clients: 2,
 			Database: hitchpost.Part{Reason: "connection refused", Since: now.Add(-5 * time.Second)},
 			Nodes: []hitchpost.Node{
-				{Name: "box", State: hitchpost.Online, Since: now.Add(-time.Hour)},
-				{Name: "far", State: hitchpost.Offline, Reason: "no answer\x07", Since: now},
+				{ID: nodeID, Name: "box", State: hitchpost.Online, Since: now.Add(-time.Hour)},
+				{ID: nodeID, Name: "far", State: hitchpost.Offline, Reason: "no answer\x07", Since: now},
 			},
 			Sessions: map[hitchpost.State]int{hitchpost.Running: 2, hitchpost.Failed: 1},
 		},
 	}
+}
+
+// TestTextForPeople holds what people read to testdata/golden.txt: look at it there.
+func TestTextForPeople(t *testing.T) {
+	t.Parallel()
+	f := peopled()
 	lines := []string{
 		"help", "ls", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
 		"rename api x", "send api x", "wait api", "note odd", "note api --set x",
@@ -103,11 +113,34 @@ func TestHelpFitsOneScreen(t *testing.T) {
 		if !regexp.MustCompile(`\n  ([a-z]+, )*` + verb + `\b`).MatchString(r.out) {
 			t.Errorf("help does not name %s", verb)
 		}
-		help := client{t: t, service: &fake{}}.line(verb + " --help")
-		if !strings.Contains(help.out, "\nexample: ssh host "+verb) {
-			t.Errorf("no example of %s: %+v", verb, help)
-		}
 	}
+}
+
+// Every verb, and every verb behind another, tells of itself in a width that every terminal has, with an example that
+// begins with its name.
+func TestEveryVerbHasHelp(t *testing.T) {
+	t.Parallel()
+	commandtest.Verbs(command.Tree(), func(path string, cmd *cobra.Command) {
+		for _, line := range []string{path + " --help", path + " -h", "help " + path} {
+			r := client{t: t, service: &fake{}}.line(line)
+			if r.status != 0 || r.errors != "" || !strings.HasPrefix(r.out, "ssh host "+path) {
+				t.Errorf("%s: %+v", line, r)
+			}
+			if _, example, ok := strings.Cut(r.out, "\nexample: ssh host "); !ok || !strings.HasPrefix(example, path) {
+				t.Errorf("%s: no example that begins with it:\n%s", line, r.out)
+			}
+			for row := range strings.Lines(r.out) {
+				if n := command.Width(strings.TrimSuffix(row, "\n")); n > 80 {
+					t.Errorf("%s: %d columns: %s", line, n, row)
+				}
+			}
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" && !f.Hidden {
+				t.Errorf("%s --%s says nothing of itself", path, f.Name)
+			}
+		})
+	})
 }
 
 // On a terminal a table is cut to its width, wide characters counted as such.

@@ -8,17 +8,36 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *call) helpVerb() *cobra.Command {
+// helpVerb is made last: it knows the verbs that root has by then.
+func (c *call) helpVerb(root *cobra.Command) *cobra.Command {
+	var schema bool
 	cmd := &cobra.Command{
 		Use: "help [VERB]", Short: "this list, or all about one verb", Example: "help new",
+		Long: "With --schema it prints the JSON Schema (draft 2020-12) of what the verb\n" +
+			"prints with --json, or without a verb that of errors, which go to stderr. A\n" +
+			"flag with which the verb prints another document can be named too: `help\n" +
+			"--schema events --follow` is about each of those lines. Documents may gain\n" +
+			"fields, and lose none.",
 		RunE: func(cmd *cobra.Command, words []string) error {
-			verb, rest, err := cmd.Root().Find(words)
+			verb, rest, err := root.Find(words)
 			if err != nil || len(rest) > 0 {
 				return c.unknown(verb, strings.Join(rest, " "))
+			}
+			form, err := formFlag(cmd)
+			switch {
+			case err != nil:
+				return err
+			case schema:
+				return c.schema(verb, form)
+			case form != "":
+				return usage("--%s goes with --schema", form).Hinted("as in: help --schema events --follow")
 			}
 			return c.help(verb)
 		},
 	}
+	c.printsNothing(cmd)
+	cmd.Flags().BoolVar(&schema, "schema", false, "the schema of its JSON")
+	addFormFlags(cmd, root)
 	return cmd
 }
 

@@ -100,7 +100,7 @@ func TestDocumentsOfTheRest(t *testing.T) {
 	}
 	f := &fake{keys: []hitchpost.Key{key}, status: hitchpost.Status{
 		Version: "1.2.3", Started: now.Add(-time.Hour), Database: hitchpost.Part{Reason: "refused", Since: now},
-		Nodes:    []hitchpost.Node{{ID: "n1", Name: "box", State: hitchpost.Offline, Reason: "no answer", Since: now}},
+		Nodes:    []hitchpost.Node{{ID: nodeID, Name: "box", State: hitchpost.Offline, Reason: "no answer", Since: now}},
 		Sessions: map[hitchpost.State]int{hitchpost.Running: 2}, Clients: 3,
 	}}
 	keyDocument := func(revoked, expires any) map[string]any {
@@ -111,9 +111,9 @@ func TestDocumentsOfTheRest(t *testing.T) {
 		}
 	}
 	added := keyDocument(nil, "2026-06-02T05:06:07.000Z")
-	added["created_at"], added["actor"], added["role"], added["comment"] = nil, "ann", "operator", "ann's key"
+	added["actor"], added["role"], added["comment"] = "ann", "operator", "ann's key"
 	node := map[string]any{
-		"id": "n1", "name": "box", "state": "OFFLINE", "reason": "no answer", "since": "2026-03-04T05:06:07.000Z",
+		"id": nodeID, "name": "box", "state": "OFFLINE", "reason": "no answer", "since": "2026-03-04T05:06:07.000Z",
 	}
 	c := client{t: t, service: f}
 	for line, want := range map[string]map[string]any{

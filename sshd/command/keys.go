@@ -35,7 +35,7 @@ func (c *call) keyLsVerb() *cobra.Command {
 			return c.print(table(rows, c.columns()))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "key-list")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func (c *call) keyAddVerb() *cobra.Command {
 			return c.key(added, err)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "key")
 	cmd.Flags().StringVar(&actor, "actor", c.Actor.Name, "whose key it is, `A`")
 	cmd.Flags().StringVar(&role, "role", string(hitchpost.Operator), "`R`: admin, operator or viewer")
 	cmd.Flags().Var(&expires, "expires", "good for so long, `D` like 90d (default for ever)")
@@ -125,7 +125,8 @@ func (c *call) keyRevokeVerb() *cobra.Command {
 	var actor string
 	cmd := &cobra.Command{
 		Use: "revoke FINGERPRINT", Short: "shut a key out, now and until it is added again", Example: "key revoke SHA256:…",
-		Long: "Whoever is in with it is shown out. With --actor that goes for every key of theirs.",
+		Long: "Whoever is in with it is shown out. With --actor that goes for every key of\n" +
+			"theirs.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if cmd.Flags().Changed("actor") {
 				if len(words) > 0 {
@@ -140,7 +141,8 @@ func (c *call) keyRevokeVerb() *cobra.Command {
 			return c.key(k, err)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "key")
+	c.printsWith(cmd, "actor", "key-list")
 	cmd.Flags().StringVar(&actor, "actor", "", "all keys of `A` instead of one")
 	return cmd
 }

@@ -30,7 +30,7 @@ func (c *call) lsVerb() *cobra.Command {
 			return c.print(table(c.sessionRows(sessions), c.columns()))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session-list")
 	cmd.Flags().StringVar(&states, "state", "", "only these states, `LIST` with commas")
 	cmd.Flags().StringVar(&r.Node, "node", "", "only on this machine, `N`")
 	cmd.Flags().StringVar(&r.Project, "project", "", "only of this project, `P`")
@@ -93,7 +93,8 @@ func (c *call) showVerb() *cobra.Command {
 			return c.print(bytes.Join([][]byte{c.sessionFields(s), withNewline(got.Text)}, []byte("\n")))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
+	c.printsWith(cmd, "screen", "screen")
 	cmd.Flags().BoolVar(&screen, "screen", false, "and what its screen shows, as text")
 	return cmd
 }

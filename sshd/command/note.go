@@ -41,7 +41,7 @@ func (c *call) noteVerb() *cobra.Command {
 			return c.done(s, err)
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "session")
 	cmd.Flags().StringVar(&set, "set", "", "this `TEXT` in its place, or - to read it from stdin")
 	cmd.Flags().StringVar(&add, "append", "", "this `TEXT` on a line of its own below it, or - to read it from stdin")
 	return cmd

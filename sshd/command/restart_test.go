@@ -41,7 +41,9 @@ func TestRestartAllStopsOnRepeatedFailure(t *testing.T) {
 
 func TestRestartAllAsADocument(t *testing.T) {
 	t.Parallel()
-	c := client{t: t, service: &fake{sessions: lost("ab")}}
+	both := lost("ab")
+	both[0].ID, both[1].ID = full().ID, bare().ID
+	c := client{t: t, service: &fake{sessions: both}}
 	sessions, ok := document(t, c.line("restart --all --json"))["sessions"].([]any)
 	if !ok || len(sessions) != 2 {
 		t.Fatalf("%v", sessions)

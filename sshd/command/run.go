@@ -40,12 +40,9 @@ func Run(ctx context.Context, inv Invocation) (exitStatus int) {
 }
 
 // Verbs lists the words that begin a command line, sorted. Any other word is a REF where there is a terminal.
-func Verbs() []string { return verbs((&call{}).tree()) }
+func Verbs() []string { return verbs(Tree()) }
 
-func verbs(root *cobra.Command) []string {
-	root.InitDefaultHelpCmd() // cobra adds it only when it executes
-	return each(root.Commands(), (*cobra.Command).Name)
-}
+func verbs(root *cobra.Command) []string { return each(root.Commands(), (*cobra.Command).Name) }
 
 // call is one invocation at work.
 type call struct {

@@ -85,6 +85,13 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+func errorKinds() []hitchpost.ErrorKind {
+	return []hitchpost.ErrorKind{
+		hitchpost.FailedError, hitchpost.UsageError, hitchpost.NotFoundError, hitchpost.ConflictError, hitchpost.DeniedError,
+		hitchpost.UnconfirmedError, hitchpost.UnavailableError, hitchpost.RevokedError, hitchpost.TimeoutError,
+	}
+}
+
 func TestExitStatusOfEveryKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[hitchpost.ErrorKind]int{

@@ -36,7 +36,7 @@ func (c *call) historyVerb() *cobra.Command {
 }
 
 func (c *call) textFlags(cmd *cobra.Command, r *hitchpost.CaptureRequest) {
-	c.jsonFlag(cmd)
+	c.prints(cmd, "text")
 	cmd.Flags().BoolVar(&r.ANSI, "ansi", false, "with colours, as escape sequences")
 }
 

@@ -43,7 +43,7 @@ func (c *call) sendVerb() *cobra.Command {
 			return c.sent(result, len(text))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "sent")
 	f := cmd.Flags()
 	f.Var(keyFlag{&r.Keys, ""}, "key", "key `K` as tmux names it: Enter, C-c, Escape, Up, F5, M-x; may be given again")
 	f.Var(keyFlag{&r.Keys, "Enter"}, "enter", "the Enter key, as --key Enter")

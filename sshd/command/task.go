@@ -73,7 +73,7 @@ func (c *call) taskRunVerb() *cobra.Command {
 			return nil
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "task")
 	f := cmd.Flags()
 	f.StringVar(&r.Name, "name", "", "name `N` for people")
 	f.StringVar(&r.Session, "session", "", "session `REF` that it belongs to, and whose directory it has")

@@ -33,7 +33,7 @@ func (c *call) taskLsVerb() *cobra.Command {
 			return c.print(table(c.taskRows(tasks), c.columns()))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "task-list")
 	cmd.Flags().StringVar(&states, "state", "", "only these states, `LIST` with commas")
 	cmd.Flags().StringVar(&r.Session, "session", "", "only of session `REF`")
 	cmd.Flags().StringVar(&r.Node, "node", "", "only on this machine, `N`")
@@ -111,7 +111,7 @@ func (c *call) taskShowVerb() *cobra.Command {
 			return c.task(t, c.taskFields(t))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "task")
 	return cmd
 }
 
@@ -159,9 +159,9 @@ func (c *call) taskLogVerb() *cobra.Command {
 	var tail int
 	cmd := &cobra.Command{
 		Use: "log ID", Short: "what it printed", Example: "task log 0198c4e2 --tail 20 --follow", Args: exactly("an ID"),
-		Long: "The bytes as the task wrote them, stdout and stderr together. Of a very long log\n" +
-			"the middle is left out; a line tells of it. With --follow it goes on until the\n" +
-			"task has ended.",
+		Long: "The bytes as the task wrote them, stdout and stderr together. Of a very long\n" +
+			"log the middle is left out; a line tells of it. With --follow it goes on until\n" +
+			"the task has ended.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if cmd.Flags().Changed("tail") {
 				if tail < 0 {
@@ -178,7 +178,7 @@ func (c *call) taskLogVerb() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&r.Follow, "follow", false, "and what it prints from now on, until it ends")
 	cmd.Flags().IntVar(&tail, "tail", 0, "only the last `N` lines")
-	cmd.Flags().Bool("json", false, "errors as JSON")
+	c.printsNothing(cmd)
 	return cmd
 }
 
@@ -187,8 +187,8 @@ func (c *call) taskWaitVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "wait ID", Short: "until it has ended; its exit status", Example: "task wait 0198c4e2 --timeout 10m",
 		Args: exactly("an ID"),
-		Long: "The exit status is the task's own, 128+N for signal N, and 124 when its limit or\n" +
-			"--timeout was over. --timeout ends the wait and not the task.",
+		Long: "The exit status is the task's own, 128+N for signal N, and 124 when its limit\n" +
+			"or --timeout was over. --timeout ends the wait and not the task.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
 			if cmd.Flags().Changed("timeout") {
@@ -208,7 +208,7 @@ func (c *call) taskWaitVerb() *cobra.Command {
 			return err
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "task")
 	cmd.Flags().Var(&timeout, "timeout", "give up after `D` like 10m, with exit status 124 (default never)")
 	return cmd
 }
@@ -226,7 +226,7 @@ func (c *call) taskCancelVerb() *cobra.Command {
 			return c.task(t, table([][]string{{t.ID, string(t.State), taskExit(t)}}, 0))
 		},
 	}
-	c.jsonFlag(cmd)
+	c.prints(cmd, "task")
 	return cmd
 }
 

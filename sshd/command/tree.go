@@ -26,14 +26,18 @@ func (c *call) tree() *cobra.Command {
 		e.Cause = err
 		return e.Hinted("see `%s %s --help`", c.Program, path(cmd))
 	})
-	root.SetHelpCommand(c.helpVerb())
 	root.AddCommand(
 		c.lsVerb(), c.showVerb(), c.newVerb(), c.attachVerb(), c.restartVerb(), c.stopVerb(), c.closeVerb(), c.renameVerb(),
 		c.captureVerb(), c.historyVerb(), c.sendVerb(), c.waitVerb(), c.noteVerb(), c.eventsVerb(), c.taskVerb(), c.nodeVerb(),
 		c.keyVerb(), c.whoamiVerb(), c.statusVerb(), c.versionVerb(),
 	)
+	root.SetHelpCommand(c.helpVerb(root))
+	root.InitDefaultHelpCmd() // cobra would add it only when it executes
 	return root
 }
+
+// Tree is the verbs for whoever lists them or writes their documents. It cannot be executed; see Run.
+func Tree() *cobra.Command { return (&call{}).tree() }
 
 // parent is a verb that is followed by another.
 func (c *call) parent(name, short string, verbs ...*cobra.Command) *cobra.Command {
@@ -45,7 +49,7 @@ func (c *call) parent(name, short string, verbs ...*cobra.Command) *cobra.Comman
 		Use: name + " " + strings.Join(names, "|"), Short: short, Args: cobra.ArbitraryArgs,
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.Flags().Bool("json", false, "errors as JSON")
+	c.printsNothing(cmd)
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		if len(words) > 0 {
 			return c.unknown(cmd, words[0])
@@ -54,11 +58,6 @@ func (c *call) parent(name, short string, verbs ...*cobra.Command) *cobra.Comman
 	}
 	cmd.AddCommand(verbs...)
 	return cmd
-}
-
-// jsonFlag gives a verb --json.
-func (c *call) jsonFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 }
 
 // exactly is the check for verbs that take so many words, named by what they are.
