@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -140,5 +141,27 @@ func TestEvidenceIsDue(t *testing.T) {
 	}
 	if l.due(start, nil); len(l.of) != 0 {
 		t.Errorf("a session that is gone is remembered: %v", l.of)
+	}
+}
+
+// A clock set a year ahead costs the tasks of one day, not all.
+func TestTasksGoUnhurried(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	var kept []keptTask
+	for day := range 30 {
+		kept = append(kept, keptTask{id: string(rune('a' + day)), at: now.Add(-time.Duration(day) * 24 * time.Hour)})
+	}
+	for name, c := range map[string]struct {
+		before time.Time
+		want   int
+	}{
+		"a year ahead": {now.Add((365 - 30) * 24 * time.Hour), 1},
+		"as it is":     {now.Add(-29*24*time.Hour + time.Hour), 1},
+		"all young":    {now.Add(-30 * 24 * time.Hour), 0},
+	} {
+		if got := outdated(slices.Clone(kept), unhurried(c.before, kept), 0); len(got) != c.want {
+			t.Errorf("%s: %v go", name, got)
+		}
 	}
 }

@@ -50,8 +50,8 @@ type step struct {
 
 // plan compares what the store remembers of this node with an observation made after it was read, and says what to
 // do. It is pure; now is by the store's clock, which may be set at any time: only a lease of a start or stop that nobody
-// here knows of is judged by it. The stored sessions must have been read before tmux was asked: a session that appears in between is
-// then a pane the plan takes for unknown, which acting finds out, and never a session taken for lost.
+// here knows of is judged by it. The stored sessions must have been read before tmux was asked: a session that appears
+// in between is then a pane the plan takes for unknown, which acting finds out, and never a session taken for lost.
 func plan(now time.Time, stored []hitchpost.Session, seen observation) []step {
 	var steps []step
 	known := make(map[string]bool, len(stored))

@@ -16,24 +16,25 @@ const retentionKeep = 1_000_000
 // retentionLoop removes events older than EventRetention, and the files of sessions closed for as long.
 func (s *Service) retentionLoop(ctx context.Context) error {
 	return every(ctx, retentionEvery, func() {
-		before, err := s.Store.PruneBefore(ctx, s.EventRetention)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.Log.Warn("old events not removed", "err", err)
-			}
-			return
-		}
-		n, err := s.Store.PruneEvents(ctx, before, retentionKeep)
-		switch {
-		case err != nil && ctx.Err() == nil:
+		if err := s.pruneEvents(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("old events not removed", "err", err)
-		case n > 0:
-			s.Log.Info("old events removed", "count", n)
 		}
-		s.pruneFolders(ctx, before)
 		s.sweepRuns(ctx)
 		s.pruneTasks(ctx, time.Now())
 	})
+}
+
+func (s *Service) pruneEvents(ctx context.Context) error {
+	before, err := s.Store.PruneBefore(ctx, s.EventRetention)
+	if err != nil {
+		return err
+	}
+	n, err := s.Store.PruneEvents(ctx, before, retentionKeep)
+	if n > 0 {
+		s.Log.Info("old events removed", "count", n)
+	}
+	s.pruneFolders(ctx, before)
+	return err
 }
 
 func (s *Service) pruneFolders(ctx context.Context, before time.Time) {

@@ -23,6 +23,17 @@ type keptTask struct {
 	bytes int64
 }
 
+// unhurried is before, or a day after the oldest task where that is earlier: as for events, a clock that was set far
+// ahead by mistake must not cost all at once. It is pure.
+func unhurried(before time.Time, kept []keptTask) time.Time {
+	for _, t := range kept {
+		if day := t.at.Add(24 * time.Hour); day.Before(before) {
+			before = day
+		}
+	}
+	return before
+}
+
 // outdated are the tasks that go: those from before a time, and the oldest of those that take more than space together.
 // 0 sets no limit to space. It is pure.
 func outdated(kept []keptTask, before time.Time, space int64) []string {
@@ -60,7 +71,7 @@ func (s *Service) pruneTasks(ctx context.Context, now time.Time) {
 	}
 	var before time.Time
 	if s.TaskRetention > 0 {
-		before = now.Add(-s.TaskRetention)
+		before = unhurried(now.Add(-s.TaskRetention), kept)
 	}
 	for _, id := range outdated(kept, before, s.TaskSpace) {
 		if ctx.Err() != nil {

@@ -65,6 +65,7 @@ func run(t *testing.T, env []string, argv ...string) int {
 
 // value is a value of the mark that no other test has.
 func value(t *testing.T, name string) string {
+	t.Helper()
 	return fmt.Sprintf("%s-%s-%d-%d", t.Name(), name, os.Getpid(), time.Now().UnixNano())
 }
 
@@ -149,7 +150,7 @@ func TestMarkedPassesOverOtherAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // for another account to run what lies there
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
