@@ -177,7 +177,7 @@ func (s *Service) awaitStopped(ctx context.Context, session hitchpost.Session, l
 		case ctx.Err() != nil:
 			return now, context.Cause(ctx)
 		case !s.board.databaseOK():
-			away := hitchpost.Errorf(hitchpost.UnavailableError, "the database is away: the end of %s is not known", session.Handle)
+			away := hitchpost.Errorf(hitchpost.UnavailableError, "the database is away: the end of %s is not known", now.Handle)
 			return now, away.Hinted("look at it again in a moment")
 		case err != nil:
 			return now, hitchpost.Errorf(hitchpost.FailedError, "%s did not end within %v of KILL", session.Handle, killTimeout).

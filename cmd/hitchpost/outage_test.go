@@ -141,13 +141,13 @@ func full(t *testing.T) (string, func() func()) {
 	}
 }
 
-// locked has somebody keep the sessions to themselves, so that every connection of the pool waits in vain.
+// locked has somebody keep sessions and tasks to themselves, so that every connection of the pool waits in vain.
 func locked(t *testing.T) (string, func() func()) {
 	t.Helper()
 	return lockedAs(t, "access exclusive")
 }
 
-// unwritten has somebody let others read the sessions and not write them, as the making of an index does.
+// unwritten has somebody let others read them and not write them, as the making of an index does.
 func unwritten(t *testing.T) (string, func() func()) {
 	t.Helper()
 	return lockedAs(t, "share")
@@ -159,7 +159,7 @@ func lockedAs(t *testing.T, mode string) (string, func() func()) {
 	return url, func() func() {
 		c := pgConn(t, url)
 		perform(t, c, "begin")
-		perform(t, c, "lock table terminal_sessions in "+mode+" mode")
+		perform(t, c, "lock table terminal_sessions, terminal_tasks in "+mode+" mode")
 		return func() { perform(t, c, "rollback") }
 	}
 }

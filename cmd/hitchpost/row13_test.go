@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -200,11 +201,15 @@ func (s *stack) wedged() {
 	picker.sees("job")
 	picker.kill()
 	before := len(descendants(s.serve.Process.Pid))
-	for _, words := range [][]string{{"capture", "job"}, {"new", "--", "cat"}, {"capture", "job"}} {
-		if got := s.ssh(words...); got.code != 75 {
-			t.Errorf("%v: exit %d, want 75\n%s", words, got.code, got.err)
-		}
+	var wg sync.WaitGroup
+	for _, words := range [][]string{{"capture", "job"}, {"new", "--", "cat"}, {"capture", "job"}, {"history", "job"}} {
+		wg.Go(func() {
+			if got := s.ssh(words...); got.code != 75 {
+				t.Errorf("%v: exit %d, want 75\n%s", words, got.code, got.err)
+			}
+		})
 	}
+	wg.Wait()
 	if now := len(descendants(s.serve.Process.Pid)); now > before+3 {
 		t.Errorf("%d processes, were %d: they pile up", now, before)
 	}

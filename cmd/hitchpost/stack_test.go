@@ -36,8 +36,9 @@ func TestMain(m *testing.M) {
 
 func testMain(m *testing.M) int {
 	flag.Parse()
-	// The tests mostly wait, for limits that are seconds long: more of them than there are processors can do so at once.
-	if err := flag.Set("test.parallel", strconv.Itoa(2*goruntime.GOMAXPROCS(0))); err != nil {
+	// The tests mostly wait, for limits that are up to a minute long: more of them than there are processors can do so at
+	// once.
+	if err := flag.Set("test.parallel", strconv.Itoa(3*goruntime.GOMAXPROCS(0))); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
