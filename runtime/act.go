@@ -89,7 +89,7 @@ func (s *Service) recordExit(ctx context.Context, st step) error {
 	var unsaved error
 	if st.pane.PaneID != "" {
 		s.awaitDead(ctx, st.pane)
-		unsaved = s.keepEvidence(ctx, []tmux.Pane{st.pane})
+		unsaved = s.keepEvidence(ctx, []tmux.Pane{st.pane}, atEnd())
 	}
 	c := hitchpost.ChangeExitedBadly
 	if st.exit.Well() {
@@ -198,7 +198,7 @@ func (s *Service) clear(ctx context.Context, st step) error {
 		return nil // letGo is at work
 	}
 	if st.pane.Run == st.session.Restarts {
-		if fullDisk(s.keepEvidence(ctx, []tmux.Pane{st.pane})) {
+		if fullDisk(s.keepEvidence(ctx, []tmux.Pane{st.pane}, atEnd())) {
 			return nil // the next pass tries again
 		}
 	}

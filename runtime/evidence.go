@@ -79,8 +79,11 @@ func (e evidence) encode() ([]byte, error) {
 	e.Screen = lastBytes(e.Screen, evidenceBytes)
 	e.AllBytes = len(e.All)
 	var file bytes.Buffer
-	z := gzip.NewWriter(&file)
-	err := json.NewEncoder(z).Encode(e)
+	z, err := gzip.NewWriterLevel(&file, gzip.BestSpeed) // it is written over and over, and a third of the text either way
+	if err != nil {
+		return nil, err
+	}
+	err = json.NewEncoder(z).Encode(e)
 	for _, part := range [][]byte{e.All, e.Screen} {
 		if err == nil {
 			_, err = z.Write(part)

@@ -17,9 +17,9 @@ import (
 const (
 	// evidenceEvery is the least time between two savings of one session.
 	evidenceEvery = 5 * time.Second
-	// evidenceBatch is how many sessions one tmux call captures. tmux serves nobody else meanwhile, and takes a few
-	// milliseconds for each.
-	evidenceBatch = 8
+	// evidenceBatch is how many sessions one tmux call captures. tmux serves nobody else meanwhile, and takes about
+	// 15 ms for each: more of them together would be felt by whoever types.
+	evidenceBatch = 2
 	// evidencePerRound bounds the work of a round; those that saved longest ago come first.
 	evidencePerRound = 64
 )
@@ -54,7 +54,7 @@ func (s *Service) evidenceLoop(ctx context.Context) error {
 			return // the reconciler tells of it
 		}
 		for batch := range slices.Chunk(s.kept.due(time.Now(), panes), evidenceBatch) {
-			if fullDisk(s.keepEvidence(ctx, batch)) {
+			if fullDisk(s.keepEvidence(ctx, batch, whileRunning())) {
 				return // the others would find no space either
 			}
 		}
@@ -89,9 +89,14 @@ func (l *evidenceLog) captured(session string, at time.Time) {
 	l.of[session] = last
 }
 
+// whileRunning and atEnd are how much of the history is saved, over and over while a session prints and once when it has
+// ended: styles cost tmux most of its time, so that while it prints only the newest rows have them.
+func whileRunning() tmux.TailRows { return tmux.TailRows{All: evidenceLines, Styled: 500} }
+func atEnd() tmux.TailRows        { return tmux.TailRows{All: evidenceLines, Styled: evidenceLines} }
+
 // keepEvidence saves what the panes show. A failure is logged here; the error is for those who would otherwise let go of
 // a pane that is not saved.
-func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) error {
+func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane, rows tmux.TailRows) error {
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
 	var ids []string
@@ -99,7 +104,7 @@ func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane) error {
 		ids = append(ids, p.Session)
 	}
 	now := time.Now()
-	tails, err := s.Tmux.Tails(ctx, ids, evidenceLines)
+	tails, err := s.Tmux.Tails(ctx, ids, rows)
 	if errors.Is(err, tmux.ErrNoSession) || ctx.Err() != nil {
 		return nil // one ended just now; the next round has the others
 	}

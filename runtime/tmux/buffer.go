@@ -42,9 +42,12 @@ func room(dir string) uint64 {
 
 const sizeMark = "buffer-size "
 
+// mark is what the line with the size of the buffer begins with.
+func (b buffer) mark() string { return sizeMark + b.name + " " }
+
 // save tells the size of the buffer, writes it to its file and removes it.
 func (b buffer) save() []command {
-	told := command{"list-buffers", "-f", "#{==:#{buffer_name}," + b.name + "}", "-F", sizeMark + "#{buffer_size}"}
+	told := command{"list-buffers", "-f", "#{==:#{buffer_name}," + b.name + "}", "-F", b.mark() + "#{buffer_size}"}
 	if b.path == "" {
 		return []command{told}
 	}
@@ -58,11 +61,12 @@ func (b buffer) save() []command {
 func (s *Server) collect(ctx context.Context, b buffer, out string, called error) (text []byte, rest string, err error) {
 	size := 0
 	for l := range strings.Lines(out) {
-		if n, ok := strings.CutPrefix(strings.TrimSpace(l), sizeMark); ok {
+		switch n, ok := strings.CutPrefix(strings.TrimSpace(l), b.mark()); {
+		case ok:
 			size, _ = strconv.Atoi(n) // 0 where it is no number, which is then not what came
-			continue
+		case !strings.HasPrefix(l, sizeMark):
+			rest += l
 		}
-		rest += l
 	}
 	text, err = s.fetch(ctx, b, size)
 	switch {

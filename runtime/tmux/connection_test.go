@@ -282,11 +282,11 @@ func TestBuffersWithoutADisk(t *testing.T) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))
 	}
-	tails, err := s.Tails(t.Context(), []string{"dry"}, 50000)
+	tails, err := s.Tails(t.Context(), []string{"dry"}, TailRows{50000, 50000})
 	if err != nil || !bytes.Contains(want, tails["dry"].Screen) || len(tails["dry"].All) != len(want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(tails["dry"].All), len(want))
 	}
-	if _, err := s.Tails(t.Context(), []string{"dry", "absent"}, 50000); !errors.Is(err, ErrNoSession) {
+	if _, err := s.Tails(t.Context(), []string{"dry", "absent"}, TailRows{50000, 500}); !errors.Is(err, ErrNoSession) {
 		t.Errorf("one that is gone: %v", err)
 	}
 	v, err := s.Attach(t.Context(), Attach{Session: "dry", Terminal: terminal(sizes[0]), ReplayLines: -1})
