@@ -103,17 +103,19 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// outOfLog makes the private PostgreSQL of the stack need a new file for its log on the full disk.
+// outOfLog makes the private PostgreSQL of the stack need a new file for its log on the full disk, and waits until it has
+// ended of that.
 func (s *stack) outOfLog() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
+	pid := s.postgresPids()[0]
 	conn, err := pgx.Connect(ctx, "user=hitchpost dbname=hitchpost host="+s.path("data/postgres/run"))
 	must(s.t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	for began := time.Now(); time.Since(began) < waitLimit; {
 		if _, err := conn.Exec(ctx, "select pg_switch_wal(), pg_logical_emit_message(false, 'test', repeat('x', 100000))"); err != nil {
-			s.t.Logf("PostgreSQL: %v", err)
+			s.eventually("PostgreSQL has ended", func() bool { return !alive(pid) })
 			return
 		}
 	}
