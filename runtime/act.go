@@ -86,10 +86,10 @@ func lostReason(from hitchpost.State) string {
 
 // recordExit keeps what the terminal last showed, records how the process ended, and lets go of the pane.
 func (s *Service) recordExit(ctx context.Context, st step) error {
-	var unsaved error
+	saveLater := false
 	if st.pane.PaneID != "" {
 		s.awaitDead(ctx, st.pane)
-		unsaved = s.keepEvidence(ctx, []tmux.Pane{st.pane}, atEnd())
+		saveLater = mayYetSave(ctx, s.keepEvidence(ctx, []tmux.Pane{st.pane}, atEnd()))
 	}
 	c := hitchpost.ChangeExitedBadly
 	if st.exit.Well() {
@@ -106,7 +106,7 @@ func (s *Service) recordExit(ctx context.Context, st step) error {
 	if st.pane.PaneID == "" {
 		return s.folder.forget(runKey{st.id, ended.Restarts})
 	}
-	s.letGo(ended, st.pane, fullDisk(unsaved))
+	s.letGo(ended, st.pane, saveLater)
 	return nil
 }
 
@@ -198,7 +198,7 @@ func (s *Service) clear(ctx context.Context, st step) error {
 		return nil // letGo is at work
 	}
 	if st.pane.Run == st.session.Restarts {
-		if fullDisk(s.keepEvidence(ctx, []tmux.Pane{st.pane}, atEnd())) {
+		if mayYetSave(ctx, s.keepEvidence(ctx, []tmux.Pane{st.pane}, atEnd())) {
 			return nil // the next pass tries again
 		}
 	}
@@ -211,13 +211,19 @@ func (s *Service) clear(ctx context.Context, st step) error {
 // drainLimit is how long the views of an ended session have to take in its last output.
 const drainLimit = time.Second
 
+// mayYetSave reports whether a saving failed for a reason that will pass: a disk that is full, or a pass that was broken
+// off. The pane must not go before.
+func mayYetSave(ctx context.Context, err error) bool {
+	return err != nil && (fullDisk(err) || ctx.Err() != nil)
+}
+
 // letGo ends the views of an ended session after its last output, then removes its dead pane and its spec. A pane that
 // is still to be saved stays, and clear comes for it.
-func (s *Service) letGo(session hitchpost.Session, pane tmux.Pane, unsaved bool) {
+func (s *Service) letGo(session hitchpost.Session, pane tmux.Pane, saveLater bool) {
 	ctx, cancel := context.WithTimeout(s.background, drainLimit)
 	s.views.drain(ctx, session.ID, pane.Run)
 	cancel()
-	if unsaved {
+	if saveLater {
 		return
 	}
 	ctx, cancel = context.WithTimeout(s.background, callLimit)

@@ -105,7 +105,10 @@ func (s *Service) keepEvidence(ctx context.Context, panes []tmux.Pane, rows tmux
 	}
 	now := time.Now()
 	tails, err := s.Tmux.Tails(ctx, ids, rows)
-	if errors.Is(err, tmux.ErrNoSession) || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, tmux.ErrNoSession) {
 		return nil // one ended just now; the next round has the others
 	}
 	if err != nil {
