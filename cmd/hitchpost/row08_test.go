@@ -68,7 +68,10 @@ func (s *stack) outage(o outage, begin func() (end func())) {
 	if got := s.becomes("brief", "FAILED"); got.ExitCode == nil || *got.ExitCode != 3 {
 		t.Errorf("exit code %v, want 3", got.ExitCode)
 	}
-	s.eventually("who is attached is known", func() bool { got := s.show("job"); return got.State == "RUNNING" && got.Attached == 1 })
+	s.eventually("who is attached is known", func() bool {
+		got := s.show("job")
+		return got.State == "RUNNING" && got.Attached == 1
+	})
 	caught := time.Now()
 	list.seesNot("database")
 	echo := longest()
@@ -78,7 +81,8 @@ func (s *stack) outage(o outage, begin func() (end func())) {
 	if got := s.show("done"); got.Handle != "done" || got.State != "FAILED" || got.Restarts != 0 {
 		t.Errorf("what was refused was done all the same: %+v", got)
 	}
-	t.Logf("%s: login and attach %v, longest echo %v; back after %v, caught up %v later", t.Name(), took, echo, well.Sub(back), caught.Sub(well))
+	t.Logf("%s: login and attach %v, longest echo %v; back after %v, caught up %v later",
+		t.Name(), took, echo, well.Sub(back), caught.Sub(well))
 	if echo > busy*promisedEcho {
 		t.Errorf("an echo took %v", echo)
 	}

@@ -20,7 +20,7 @@ func TestRow09ClientTakesNothing(t *testing.T) {
 	s := start(t)
 	// Some hundred kilobytes a second on a large terminal: enough to fill every buffer within seconds.
 	s.ok("new", "--title", "flood", "--", "sh", "-c",
-		`l=$(printf %0190d 7); while :; do printf "%s\n" $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l $l; sleep 0.01; done`)
+		`l=$(printf %0190d 7); l="$l $l $l $l $l"; while :; do printf "%s\n" $l $l $l $l; sleep 0.01; done`)
 	id := s.idOf("flood")
 	other := s.stream("attach", "flood")
 	other.shows("0007")
@@ -167,7 +167,8 @@ func TestRow09Floods(t *testing.T) {
 		return keys() > exchanges
 	}, func() string { return fmt.Sprintf("%d bytes, %d exchanges\n", x.bytes.Load(), keys()) + x.screen() })
 	took := time.Since(begin)
-	t.Logf("%d bytes in %v, %d exchanges of keys; memory of serve %d kB, then %d kB at most", x.bytes.Load(), took, keys(), before, most)
+	t.Logf("%d bytes in %v, %d exchanges of keys; memory of serve %d kB, then %d kB at most",
+		x.bytes.Load(), took, keys(), before, most)
 	if limit := before + 16<<10; most > limit && !raceEnabled {
 		t.Errorf("serve grew from %d kB to %d kB", before, most)
 	}
