@@ -49,8 +49,22 @@ func (t Task) Called() string {
 	if t.Name != "" {
 		return t.Name
 	}
-	return strings.Join(t.Argv, " ")
+	var command strings.Builder
+	for i, word := range t.Argv {
+		if i > 0 {
+			command.WriteByte(' ')
+		}
+		command.WriteString(word[:min(len(word), maxCalled+1)])
+		if command.Len() > maxCalled {
+			return strings.ToValidUTF8(command.String()[:maxCalled], "") + "…"
+		}
+	}
+	return command.String()
 }
+
+// maxCalled is how much of a command is told where a task is only named, in bytes: events and messages about it would be
+// as long as its words, which may be megabytes.
+const maxCalled = 120
 
 // TaskState is where a task stands.
 type TaskState string

@@ -60,3 +60,24 @@ func TestTaskNames(t *testing.T) {
 		}
 	}
 }
+
+// TestCalledIsShort holds that events and messages that name a task do not carry all of its words.
+func TestCalledIsShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 1<<20)
+	for _, c := range []struct {
+		task hitchpost.Task
+		want string
+	}{
+		{hitchpost.Task{Name: "nightly", Argv: []string{"make"}}, "nightly"},
+		{hitchpost.Task{Argv: []string{"make", "", "test"}}, "make  test"},
+		{hitchpost.Task{Argv: []string{strings.Repeat("x", 120)}}, strings.Repeat("x", 120)},
+		{hitchpost.Task{Argv: []string{strings.Repeat("x", 121)}}, strings.Repeat("x", 120) + "…"},
+		{hitchpost.Task{Argv: []string{"a", long, long}}, "a " + long[:2*59] + "…"},
+		{hitchpost.Task{Argv: []string{"ab", "é" + long}}, "ab " + long[:2*58] + "…"},
+	} {
+		if got := c.task.Called(); got != c.want {
+			t.Errorf("%.20q… is called %q, want %q", c.task.Argv, got, c.want)
+		}
+	}
+}
