@@ -3,6 +3,8 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -72,9 +74,11 @@ func (s *Server) collect(ctx context.Context, b buffer, out string, called error
 	switch {
 	case called != nil:
 		err = called
-	case err == nil && len(text) != size:
+	case err == nil && len(text) != size && b.path != "":
 		err = hitchpost.Errorf(hitchpost.UnavailableError, "a buffer of %d bytes came as %d, the disk of %s takes no more", size,
 			len(text), s.program.layout.dir).Hinted("free space and try again")
+	case err == nil && len(text) != size:
+		err = fmt.Errorf("a buffer of %d bytes came as %d", size, len(text))
 	}
 	if err == nil {
 		return text, rest, nil
@@ -92,9 +96,9 @@ func (s *Server) fetch(ctx context.Context, b buffer, size int) ([]byte, error) 
 		if size == 0 {
 			return nil, nil
 		}
-		text, err := s.program.run(ctx, "show-buffer", "-b", b.name)
+		text, err := s.show(ctx, b, size)
 		_, derr := s.call(ctx, false, command{"delete-buffer", "-b", b.name})
-		return []byte(text), errors.Join(err, derr)
+		return text, errors.Join(err, derr)
 	}
 	text, err := os.ReadFile(b.path)
 	if rerr := os.Remove(b.path); err == nil {
@@ -104,4 +108,30 @@ func (s *Server) fetch(ctx context.Context, b buffer, size int) ([]byte, error) 
 		err = nil
 	}
 	return text, err
+}
+
+// show reads a buffer of that size from a client. The size tells when all has come: the pipe's end does not, as the
+// server holds it for a while after the client, and output gives up on it then.
+func (s *Server) show(ctx context.Context, b buffer, size int) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd := s.program.client(ctx, nil, "show-buffer", "-b", b.name)
+	cmd.Stdout = w
+	err = cmd.Start()
+	_ = w.Close() // the client has its own
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	limit, _ := ctx.Deadline()
+	err = r.SetReadDeadline(limit)
+	text := make([]byte, size)
+	n, rerr := io.ReadFull(r, text)
+	if errors.Is(rerr, io.EOF) || errors.Is(rerr, io.ErrUnexpectedEOF) {
+		rerr = nil // the caller sees that it is short
+	}
+	return text[:n], errors.Join(err, rerr, r.Close(), cmd.Wait())
 }
