@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -70,18 +71,28 @@ type impatient struct {
 	ctx context.Context //nolint:containedctx // of one stage, which this value does not outlive
 	o   *output
 	g   *group
-	// last is how long a write that comes after the end of ctx may take: for the words about that end.
-	last time.Duration
 }
 
 func (w impatient) Write(p []byte) (int, error) {
-	var err error
-	if w.last > 0 && w.ctx.Err() != nil {
-		err = w.o.within(w.last, w.g, p)
-	} else {
-		err = w.o.until(w.ctx, w.g, p)
+	if err := w.o.until(w.ctx, w.g, p); err != nil {
+		return 0, err
 	}
-	if err != nil {
+	return len(p), nil
+}
+
+// lastWords is an impatient output that also takes what is said after the end of ctx, for as long as a farewell may take.
+type lastWords struct {
+	impatient
+	limit time.Duration
+	said  atomic.Bool // or tried to: it is not tried again
+}
+
+func (w *lastWords) Write(p []byte) (int, error) {
+	if w.ctx.Err() == nil {
+		return w.impatient.Write(p)
+	}
+	w.said.Store(true)
+	if err := w.o.within(w.limit, w.g, p); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -14,7 +14,7 @@ import (
 // signalled ends a command because the client sent a signal.
 type signalled struct{ number unix.Signal }
 
-func (s signalled) Error() string { return "signal " + s.number.String() }
+func (s signalled) Error() string { return "interrupted by " + unix.SignalName(s.number) }
 
 // runPlain runs a command without a terminal: its streams are the client's, untouched.
 func (s *session) runPlain(words []string) int {
@@ -22,8 +22,9 @@ func (s *session) runPlain(words []string) int {
 	defer cancel(nil)
 	in := s.in.open()
 	defer context.AfterFunc(ctx, in.Interrupt)()
-	return s.runCommand(ctx, cancel, command.Invocation{
-		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: s.words(ctx),
+	last := s.words(ctx)
+	return s.runCommand(ctx, cancel, last, command.Invocation{
+		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: last,
 	})
 }
 
@@ -40,9 +41,9 @@ func (s *session) runTyped(words []string) int {
 	s.in.push(typed.take)
 	defer s.in.pause()
 	now := s.terminalNow()
-	return s.runCommand(ctx, cancel, command.Invocation{
-		Words: words, Terminal: &now, Stdin: typed, Stdout: screen,
-		Stderr: &cooked{w: s.words(ctx)},
+	last := s.words(ctx)
+	return s.runCommand(ctx, cancel, last, command.Invocation{
+		Words: words, Terminal: &now, Stdin: typed, Stdout: screen, Stderr: &cooked{w: last},
 		Attach: func(ctx context.Context, req hitchpost.AttachRequest) int {
 			s.in.open().Unread(typed.ahead())
 			typed.end()
@@ -51,8 +52,11 @@ func (s *session) runTyped(words []string) int {
 	})
 }
 
-// runCommand runs one command and turns its end into an exit status.
-func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc, inv command.Invocation) int {
+// runCommand runs one command and turns its end into an exit status. Where the server ends it and the command has not
+// said why, that is said here.
+func (s *session) runCommand(
+	ctx context.Context, cancel context.CancelCauseFunc, last *lastWords, inv command.Invocation,
+) int {
 	got := make(chan charm.Signal, 1)
 	s.signals.register(got)
 	defer s.signals.register(nil)
@@ -74,7 +78,7 @@ func (s *session) runCommand(ctx context.Context, cancel context.CancelCauseFunc
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
 		return 128 + int(sig.number)
-	case s.ctx.Err() != nil && reason(s.ctx) != nil && status != 0 && !s.tookLeave:
+	case s.ctx.Err() != nil && reason(s.ctx) != nil && status != 0 && !s.tookLeave && !last.said.Load():
 		return s.ended(s.ctx)
 	}
 	return status

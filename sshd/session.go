@@ -142,13 +142,11 @@ func (s *session) end(code int) error {
 }
 
 // until is o for a stage that runs under ctx.
-func (s *session) until(ctx context.Context, o *output) io.Writer {
-	return impatient{ctx, o, &s.work, 0}
-}
+func (s *session) until(ctx context.Context, o *output) impatient { return impatient{ctx, o, &s.work} }
 
 // words is where a stage that runs under ctx says what is not data, also why it ends.
-func (s *session) words(ctx context.Context) io.Writer {
-	return impatient{ctx, s.errOut, &s.work, s.conn.srv.cfg.Limits.Farewell}
+func (s *session) words(ctx context.Context) *lastWords {
+	return &lastWords{impatient: s.until(ctx, s.errOut), limit: s.conn.srv.cfg.Limits.Farewell}
 }
 
 // farewell writes the last words to the terminal or, without one, to stderr. It gives up where the client takes

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
@@ -15,10 +13,7 @@ func (c *call) stopVerb() *cobra.Command {
 		Use: "stop REF", Short: "end its process; KILL after --timeout", Example: "stop api --signal INT --timeout 30s",
 		Args: exactly("a REF"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			r.Timeout = time.Duration(timeout)
-			if cmd.Flags().Changed("timeout") && r.Timeout == 0 {
-				r.Timeout = time.Nanosecond // zero would be the default
-			}
+			r.Timeout = timeout.given(cmd, "timeout")
 			s, err := c.Service.Stop(cmd.Context(), c.Actor, words[0], r)
 			return c.done(s, err)
 		},

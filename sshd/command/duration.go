@@ -3,6 +3,8 @@ package command
 import (
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -17,6 +19,14 @@ func (d *duration) String() string {
 }
 
 func (d *duration) Type() string { return "D" }
+
+// given is the value of that flag for requests in which zero stands for none: never zero where one was given.
+func (d *duration) given(cmd *cobra.Command, flag string) time.Duration {
+	if cmd.Flags().Changed(flag) {
+		return max(time.Duration(*d), time.Nanosecond)
+	}
+	return time.Duration(*d)
+}
 
 func (d *duration) Set(text string) error {
 	v, err := hitchpost.ParseDuration(text)

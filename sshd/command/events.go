@@ -16,15 +16,13 @@ func (c *call) eventsVerb() *cobra.Command {
 	var since ago
 	cmd := &cobra.Command{
 		Use: "events [REF]", Short: "what happened, to one session or to all", Example: "events api --since 2h",
+		Args: between(0, "a REF"),
 		Long: "With --follow it goes on with what happens from now on, or from --since on;\n" +
 			"with --json as one object a line. Logins, refusals and changes of keys are for\n" +
 			"admins.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			q := hitchpost.EventQuery{Since: since.before(c.Now())}
 			if len(words) > 0 {
-				if err := exactly("a REF")(cmd, words); err != nil {
-					return err
-				}
 				if q.Ref = words[0]; q.Ref == "" {
 					return usage("no session was named").Hinted("give a REF, or none for all that happened")
 				}

@@ -14,13 +14,12 @@ import (
 
 // fail tells the person or script of the err of a verb, on stderr alone, and returns the exit status that stands for it.
 func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
-	if errors.Is(err, errGone) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(err, errLeft):
+	case cause != nil:
+		err = cause // whatever fails now fails because of that
+	case errors.Is(err, errGone):
 		return hitchpost.FailedError.ExitStatus()
-	}
-	// The reason for the end of ctx says more than that it ended.
-	if cause := context.Cause(ctx); cause != nil && (errors.Is(err, context.Canceled) ||
-		errors.Is(err, context.DeadlineExceeded)) {
-		err = cause
 	}
 	e := failure(err)
 	if how := given(e.Field, verb); how != "" && e.Hint != "" {
@@ -33,10 +32,32 @@ func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
 // tell tells the person or script of e, on stderr alone.
 func (c *call) tell(e *hitchpost.Error) {
 	if c.json || c.asksForJSON() {
-		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, e.Message, orNull(e.Hint)}})
+		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, cut(e.Message), orNull(cut(e.Hint))}})
 		return
 	}
-	fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(e.Error(), "\n", "; ")))
+	c.line(e.Error())
+}
+
+// say tells people of what is no error. Scripts find it in the document.
+func (c *call) say(format string, args ...any) {
+	if !c.json {
+		c.line(fmt.Sprintf(format, args...))
+	}
+}
+
+// line prints text on one line of stderr.
+func (c *call) line(text string) {
+	fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(cut(text), "\n", "; ")))
+}
+
+// maxTold is how much of a text is told, in bytes: a word that cannot be used may be of any length.
+const maxTold = 4 << 10
+
+func cut(text string) string {
+	if len(text) <= maxTold {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxTold], "") + "…"
 }
 
 // given is how what an error is about is given on the command line of the verb, or found by another; empty where there

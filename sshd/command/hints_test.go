@@ -44,7 +44,7 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 func TestHelpNamesTheProgramThatWasTyped(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"key add --help": "hitchpost key add [KEY|-]\n", "key --nope": "see `hitchpost key --help`", "key nope": "`hitchpost help` lists",
+		"key add --help": "hitchpost key add [KEY|-]\n", "key --nope": "see `hitchpost key --help`", "key nope": "`hitchpost key --help` lists",
 	} {
 		var out, errs strings.Builder
 		words, err := command.Split(line)

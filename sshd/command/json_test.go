@@ -169,7 +169,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		"key revoke nope --json": {"not_found", `no key "nope"`, ""},
 		"ls --nope --json":       {"usage", "unknown flag: --nope", "see `ssh host ls --help`"},
 		"frobnicate --json":      {"usage", `no verb "frobnicate"`, elsewhere},
-		"key nope --json":        {"usage", `no verb "key nope"`, "`ssh host help` lists the verbs"},
+		"key nope --json":        {"usage", `no verb "key nope"`, "`ssh host key --help` lists the verbs"},
 	} {
 		r := client{t: t, service: f}.line(line)
 		var hint any

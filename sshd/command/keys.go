@@ -99,12 +99,13 @@ func parseRole(name string) (hitchpost.Role, error) {
 
 // keyLine is the one key among the words, or on stdin. Blank lines and comments are passed over.
 func (c *call) keyLine(words []string) (string, error) {
-	text := strings.Join(words, " ")
-	if len(words) == 0 || text == "-" {
-		var err error
-		if text, err = c.input("key", keyLimit); err != nil {
-			return "", err
-		}
+	text := "-"
+	if len(words) > 0 {
+		text = strings.Join(words, " ")
+	}
+	text, err := c.orInput(text, "key", keyLimit)
+	if err != nil {
+		return "", err
 	}
 	var found []string
 	for line := range strings.Lines(text) {

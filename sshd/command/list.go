@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ func (c *call) lsVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "open sessions", Example: "ls --state RUNNING,DETACHED --json", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if r.States, err = parseStates(states, cmd.Flags().Changed("state")); err != nil {
+			if r.States, err = parseStates(cmd, "state", states, hitchpost.States()); err != nil {
 				return err
 			}
 			sessions, err := c.Service.List(cmd.Context(), c.Actor, r)
@@ -38,23 +39,20 @@ func (c *call) lsVerb() *cobra.Command {
 	return cmd
 }
 
-// parseStates reads names of states with commas between them, in any case.
-func parseStates(list string, given bool) ([]hitchpost.State, error) {
-	if !given {
+// parseStates reads the value of a flag: names of states with commas between them, in any case. It is nil without that
+// flag or a default of it.
+func parseStates[S ~string](cmd *cobra.Command, flag, list string, all []S) ([]S, error) {
+	if list == "" && !cmd.Flags().Changed(flag) {
 		return nil, nil
 	}
-	var out []hitchpost.State
+	var out []S
 	for name := range strings.SplitSeq(list, ",") {
-		found := false
-		for _, s := range hitchpost.States() {
-			if strings.EqualFold(string(s), strings.TrimSpace(name)) {
-				out, found = append(out, s), true
-			}
+		found := slices.IndexFunc(all, func(s S) bool { return strings.EqualFold(string(s), strings.TrimSpace(name)) })
+		if found < 0 {
+			names := each(all, func(s S) string { return string(s) })
+			return nil, usage("no state %q", name).Hinted("use one of: %s", strings.Join(names, ", "))
 		}
-		if !found {
-			all := each(hitchpost.States(), func(s hitchpost.State) string { return string(s) })
-			return nil, usage("no state %q", name).Hinted("use one of: %s", strings.Join(all, ", "))
-		}
+		out = append(out, all[found])
 	}
 	return out, nil
 }

@@ -31,12 +31,11 @@ func (c *call) noteVerb() *cobra.Command {
 			if adding {
 				r.Text = add
 			}
-			if r.Text == "-" {
-				var err error
-				if r.Text, err = c.input("note", hitchpost.MaxNote); err != nil {
-					return err
-				}
+			text, err := c.orInput(r.Text, "note", hitchpost.MaxNote)
+			if err != nil {
+				return err
 			}
+			r.Text = text
 			s, err := c.Service.Note(cmd.Context(), c.Actor, words[0], r)
 			return c.done(s, err)
 		},

@@ -92,15 +92,21 @@ func (c *call) ref(words []string) bool {
 // unknown is the error for a word that is none of parent's verbs.
 func (c *call) unknown(parent *cobra.Command, word string) error {
 	err := hitchpost.Errorf(hitchpost.UsageError, "no verb %q", strings.TrimSpace(path(parent)+" "+word))
-	if near := parent.SuggestionsFor(word); word != "" && len(near) > 0 {
-		return err.Hinted("did you mean %q? `%s help` lists the verbs",
-			strings.TrimSpace(path(parent)+" "+near[0]), c.Program)
+	lists := "`" + c.Program + " help` lists the verbs"
+	if parent.HasParent() {
+		lists = "`" + c.Program + " " + path(parent) + " --help` lists the verbs"
+	}
+	var near []string
+	if word != "" && len(word) < 20 { // the search takes time and memory with the length
+		near = parent.SuggestionsFor(word)
+	}
+	if len(near) > 0 {
+		return err.Hinted("did you mean %q? %s", strings.TrimSpace(path(parent)+" "+near[0]), lists)
 	}
 	if !parent.HasParent() && c.Terminal == nil {
-		return err.Hinted("`%s help` lists the verbs; a session of that name is attached to with a terminal, by ssh -t",
-			c.Program)
+		return err.Hinted("%s; a session of that name is attached to with a terminal, by ssh -t", lists)
 	}
-	return err.Hinted("`%s help` lists the verbs", c.Program)
+	return err.Hinted("%s", lists)
 }
 
 // errGone says that the client takes no more output: there is nobody to tell.

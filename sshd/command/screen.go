@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
@@ -51,7 +49,7 @@ func (c *call) text(cmd *cobra.Command, ref string, r hitchpost.CaptureRequest) 
 		return c.document(textView{string(got.Text), at(got.At)})
 	}
 	if !got.At.IsZero() {
-		fmt.Fprintf(c.Stderr, "hitchpost: this is what it last showed: %s\n", c.when(got.At))
+		c.say("this is what it last showed: %s", c.when(got.At))
 	}
 	return c.print(withNewline(got.Text))
 }

@@ -20,14 +20,8 @@ func (c *call) sendVerb() *cobra.Command {
 			"characters are refused in a text: give keys. Somebody who looks at earlier\n" +
 			"output in tmux's copy mode is brought back to the live screen.\n" +
 			"As JSON: version, id, handle, result and bytes, those of the text.",
-		Example: `send api "'run the tests'" --enter`,
+		Example: `send api "'run the tests'" --enter`, Args: between(1, "a REF", "a TEXT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			if len(words) > 2 {
-				return exactly("a REF", "a TEXT")(cmd, words)
-			}
-			if err := exactly("a REF")(cmd, words[:min(len(words), 1)]); err != nil {
-				return err
-			}
 			if len(words) == 1 && len(r.Keys) == 0 {
 				return usage("`send` needs a TEXT, --enter or a --key").Hinted("as in: %s", cmd.Example)
 			}
@@ -88,7 +82,7 @@ func (c *call) textWord(cmd *cobra.Command, words []string, first int, limit int
 	if words[0] != "-" || dash >= 0 && dash <= first {
 		return words[0], nil
 	}
-	return c.input("text", limit)
+	return c.orInput(words[0], "text", limit)
 }
 
 // sent tells what became of what was sent. That nobody saw it arrive is told of twice: in the data, and as an error.

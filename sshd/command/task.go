@@ -47,11 +47,8 @@ func (c *call) taskRunVerb() *cobra.Command {
 			"prints, and the exit status is its own: 128+N for signal N, 124 when its limit\n" +
 			"was over. With --stdin you wait too: your input is fed to it, to its end or\n" +
 			"until you leave.",
-		Example: "task run --wait --timeout 10m -- make test",
+		Example: "task run --wait --timeout 10m -- make test", Args: behindDashes,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			if before := cmd.ArgsLenAtDash(); before != 0 && len(words) > 0 {
-				return usage("`task run` does not take %q", words[0]).Hinted("put the program and its words behind --")
-			}
 			if len(words) == 0 {
 				return usage("`task run` needs a command").Hinted("as in: %s", cmd.Example)
 			}
@@ -105,13 +102,13 @@ func (c *call) stay(ctx context.Context, t hitchpost.Task, stdin bool) error {
 	stopFeeding()
 	if stdin {
 		if ferr := <-fed; ferr != nil && err == nil && !errors.Is(ferr, context.Canceled) {
-			c.say("the input of the task was not taken to its end: %v", ferr)
+			c.tell(hitchpost.Errorf(hitchpost.FailedError, "the input of the task was not taken to its end: %w", ferr))
 		}
 	}
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		return goesOn(t)
+		return goesOn(context.Cause(ctx), t)
 	default:
 		return err
 	}
@@ -122,10 +119,16 @@ func (c *call) stay(ctx context.Context, t hitchpost.Task, stdin bool) error {
 	return err
 }
 
-// goesOn is the error for whoever stops waiting for a task.
-func goesOn(t hitchpost.Task) error {
-	return hitchpost.Errorf(hitchpost.UnavailableError, "no longer waiting; task %s goes on", t.ID).
+// errLeft marks what somebody is told who leaves while what they waited for goes on.
+var errLeft = errors.New("the client waits no longer")
+
+// goesOn is the error for whoever has to stop waiting for a task because of why.
+func goesOn(why error, t hitchpost.Task) error {
+	e := failure(why)
+	e = hitchpost.Errorf(e.Kind, "%s; task %s goes on", e.Message, t.ID).
 		Hinted("`task wait %[1]s` waits again, `task cancel %[1]s` ends it", t.ID)
+	e.Cause = errLeft
+	return e
 }
 
 // end takes over the exit status of a task, and tells of an end that the status alone does not explain.
@@ -143,11 +146,6 @@ func (c *call) end(t hitchpost.Task) {
 		return
 	}
 	c.say("task %s is %s: %s", t.ID, t.State, t.Reason)
-}
-
-// say prints one line on stderr for people.
-func (c *call) say(format string, args ...any) {
-	fmt.Fprintf(c.Stderr, "hitchpost: %s\n", hitchpost.OneLine(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")))
 }
 
 // tellEarlyEnd stays with a new task for a moment, and tells of one that fails at once. That is no error of this verb:

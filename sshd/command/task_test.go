@@ -171,7 +171,7 @@ func TestTaskUsage(t *testing.T) {
 		"task ls --state nope":               `no state "nope": use one of: RUNNING, SUCCEEDED, FAILED, CANCELLED, LOST`,
 		"task show":                          "needs an ID",
 		"task log":                           "needs an ID",
-		"task log x --tail -1":               "--tail cannot be negative",
+		"task log x --tail -1":               "--tail is at least 0",
 		"task log x --tail x":                "invalid argument",
 		"task wait":                          "needs an ID",
 		"task wait x y":                      "does not take",

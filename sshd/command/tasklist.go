@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ func (c *call) taskLsVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "the tasks that are kept, oldest first", Example: "task ls --state RUNNING --json", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if r.States, err = parseTaskStates(states, cmd.Flags().Changed("state")); err != nil {
+			if r.States, err = parseStates(cmd, "state", states, hitchpost.TaskStates()); err != nil {
 				return err
 			}
 			tasks, err := c.Service.Tasks(cmd.Context(), c.Actor, r)
@@ -38,27 +37,6 @@ func (c *call) taskLsVerb() *cobra.Command {
 	cmd.Flags().StringVar(&r.Session, "session", "", "only of session `REF`")
 	cmd.Flags().StringVar(&r.Node, "node", "", "only on this machine, `N`")
 	return cmd
-}
-
-// parseTaskStates reads names of states with commas between them, in any case.
-func parseTaskStates(list string, given bool) ([]hitchpost.TaskState, error) {
-	if !given {
-		return nil, nil
-	}
-	var out []hitchpost.TaskState
-	for name := range strings.SplitSeq(list, ",") {
-		found := false
-		for _, s := range hitchpost.TaskStates() {
-			if strings.EqualFold(string(s), strings.TrimSpace(name)) {
-				out, found = append(out, s), true
-			}
-		}
-		if !found {
-			all := each(hitchpost.TaskStates(), func(s hitchpost.TaskState) string { return string(s) })
-			return nil, usage("no state %q", name).Hinted("use one of: %s", strings.Join(all, ", "))
-		}
-	}
-	return out, nil
 }
 
 func (c *call) taskRows(tasks []hitchpost.Task) [][]string {
@@ -123,6 +101,11 @@ func (c *call) task(t hitchpost.Task, text []byte) error {
 	return c.print(text)
 }
 
+// taskDone prints where a task stands after an act.
+func (c *call) taskDone(t hitchpost.Task) error {
+	return c.task(t, table([][]string{{t.ID, string(t.State), taskExit(t)}}, 0))
+}
+
 func (c *call) taskFields(t hitchpost.Task) []byte {
 	state := string(t.State)
 	if t.Reason != "" {
@@ -165,15 +148,11 @@ func (c *call) taskLogVerb() *cobra.Command {
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if cmd.Flags().Changed("tail") {
 				if tail < 0 {
-					return usage("--tail cannot be negative").Hinted("leave it out for the whole log")
+					return usage("--tail is at least 0").Hinted("leave it out for the whole log")
 				}
 				r.Tail = &tail
 			}
-			err := c.Service.TaskLog(cmd.Context(), c.Actor, words[0], r, gone{c.Stdout})
-			if errors.Is(err, errGone) {
-				return errGone
-			}
-			return err
+			return c.Service.TaskLog(cmd.Context(), c.Actor, words[0], r, gone{c.Stdout})
 		},
 	}
 	cmd.Flags().BoolVar(&r.Follow, "follow", false, "and what it prints from now on, until it ends")
@@ -203,7 +182,7 @@ func (c *call) taskWaitVerb() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			err = c.task(t, table([][]string{{t.ID, string(t.State), taskExit(t)}}, 0))
+			err = c.taskDone(t)
 			c.end(t)
 			return err
 		},
@@ -223,7 +202,7 @@ func (c *call) taskCancelVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.task(t, table([][]string{{t.ID, string(t.State), taskExit(t)}}, 0))
+			return c.taskDone(t)
 		},
 	}
 	c.prints(cmd, "task")

@@ -9,7 +9,7 @@ import (
 // tree is the verbs of this one invocation. Nothing of it is shared: cobra keeps the values of flags in it.
 func (c *call) tree() *cobra.Command {
 	root := &cobra.Command{
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
 		SuggestionsMinimumDistance: 2,
 	}
@@ -61,10 +61,13 @@ func (c *call) parent(name, short string, verbs ...*cobra.Command) *cobra.Comman
 }
 
 // exactly is the check for verbs that take so many words, named by what they are.
-func exactly(names ...string) cobra.PositionalArgs {
+func exactly(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
+
+// between is the check for verbs that can do without the last of those words.
+func between(needed int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, words []string) error {
 		switch {
-		case len(words) < len(names):
+		case len(words) < needed:
 			return usage("`%s` needs %s", path(cmd), names[len(words)]).Hinted("as in: %s", cmd.Example)
 		case len(words) > len(names):
 			return usage("`%s` does not take %q", path(cmd), words[len(names)]).
@@ -72,6 +75,14 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// behindDashes is the check for verbs that take the words of a program.
+func behindDashes(cmd *cobra.Command, words []string) error {
+	if before := cmd.ArgsLenAtDash(); before != 0 && len(words) > 0 {
+		return usage("`%s` does not take %q", path(cmd), words[0]).Hinted("put the program and its words behind --")
+	}
+	return nil
 }
 
 // path is a verb with the verb that it belongs to, as typed.

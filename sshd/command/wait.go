@@ -1,8 +1,6 @@
 package command
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
@@ -20,13 +18,10 @@ func (c *call) waitVerb() *cobra.Command {
 			"session that is closed in another state ends the wait with exit status 4.",
 		Example: "wait api --for STOPPED,FAILED --timeout 10m", Args: exactly("a REF"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
-			if r.States, err = parseStates(states, cmd.Flags().Changed("for")); err != nil {
+			if r.States, err = parseStates(cmd, "for", states, hitchpost.States()); err != nil {
 				return err
 			}
-			r.Timeout = time.Duration(timeout)
-			if cmd.Flags().Changed("timeout") && r.Timeout == 0 {
-				r.Timeout = time.Nanosecond // zero would be none
-			}
+			r.Timeout = timeout.given(cmd, "timeout")
 			s, err := c.Service.Wait(cmd.Context(), c.Actor, words[0], r)
 			return c.done(s, err)
 		},
