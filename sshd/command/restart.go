@@ -1,0 +1,135 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hitchpost/hitchpost"
+)
+
+func (c *call) restartVerb() *cobra.Command {
+	var all, force bool
+	var states string
+	cmd := &cobra.Command{
+		Use: "restart REF", Short: "a fresh process for an ended session", Example: "restart api",
+		Long: "It is refused where a process of the session has outlived its terminal, unless\n" +
+			"--force starts a new one beside it. With --all each RECOVERABLE session, one\n" +
+			"after the other, each seen to run; it stops after three failures in a row.",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if !all {
+				if cmd.Flags().Changed("state") {
+					return usage("--state goes with --all").Hinted("as in: restart --all --state RECOVERABLE")
+				}
+				if err := exactly("a REF or --all")(cmd, words); err != nil {
+					return err
+				}
+				result, err := c.restart(cmd, words[0], force)
+				if err != nil {
+					return err
+				}
+				return c.started(result)
+			}
+			if len(words) > 0 {
+				return usage("`restart --all` does not take %q", words[0]).Hinted("give a REF or --all")
+			}
+			chosen, err := parseStates(cmd, "state", states, hitchpost.States())
+			if err != nil {
+				return err
+			}
+			return c.restartAll(cmd, chosen, force)
+		},
+	}
+	c.prints(cmd, "session")
+	c.printsWith(cmd, "all", "session-list")
+	cmd.Flags().BoolVar(&all, "all", false, "every session in the states of --state")
+	cmd.Flags().BoolVar(&force, "force", false, "also beside what an earlier run has left running")
+	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")
+	return cmd
+}
+
+func (c *call) restart(cmd *cobra.Command, ref string, force bool) (hitchpost.StartResult, error) {
+	r := hitchpost.RestartRequest{Size: c.size(), Watch: watch, Force: force}
+	return c.Service.Restart(cmd.Context(), c.Actor, ref, r)
+}
+
+// restartFailures is after how many failures in a row a restart of many stops: what fails so often fails for all.
+const restartFailures = 3
+
+// restartAll restarts one session after the other and sees each live before it goes on. What was restarted is printed
+// also when some could not be; those are told of on stderr.
+func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, force bool) error {
+	for _, s := range states {
+		if !s.Ended() {
+			return usage("a session that is %s cannot be restarted", s).Hinted("use RECOVERABLE, STOPPED or FAILED")
+		}
+	}
+	sessions, err := c.Service.List(cmd.Context(), c.Actor, hitchpost.ListRequest{States: states})
+	if err != nil {
+		return err
+	}
+	var up []hitchpost.Session
+	var errs []error
+	for inARow := 0; len(sessions) > 0 && inARow < restartFailures; sessions = sessions[1:] {
+		result, err := c.restart(cmd, sessions[0].ID, force)
+		if err == nil {
+			err = c.seenUp(result)
+		}
+		if err != nil {
+			errs, inARow = append(errs, fmt.Errorf("%s: %w", sessions[0].Handle, err)), inARow+1
+			continue
+		}
+		up, inARow = append(up, result.Session), 0
+	}
+	if err := c.restarted(up); err != nil || len(errs) == 0 {
+		return err
+	}
+	return partly(errs, len(up), len(sessions))
+}
+
+// seenUp is nil where a restarted session lives after it was watched, and where its program has ended well by then: it
+// has done its work, which is told.
+func (c *call) seenUp(r hitchpost.StartResult) error {
+	switch {
+	case r.Early != nil && !r.Early.Well():
+		return early(r)
+	case r.Early != nil:
+		c.endedWell(r)
+	case !r.Session.State.Live():
+		return hitchpost.Errorf(hitchpost.FailedError, "it is %s and does not run", r.Session.State).
+			Hinted("see it with `show %s`", r.Session.Handle)
+	}
+	return nil
+}
+
+// endedWell tells of a program that has ended well as soon as it was started.
+func (c *call) endedWell(r hitchpost.StartResult) {
+	c.say("%s", endedAtOnce(r))
+}
+
+func (c *call) restarted(up []hitchpost.Session) error {
+	if c.json {
+		return c.document(listSessions(up))
+	}
+	rows := each(up, func(s hitchpost.Session) []string { return []string{s.ID, s.Handle} })
+	return c.print(table(rows, 0))
+}
+
+// partly is the error of a restart of many that did not all come up. Its kind is that of the first.
+func partly(errs []error, up, untried int) error {
+	e := failure(errs[0])
+	text := make([]string, len(errs))
+	for i, err := range errs {
+		text[i] = err.Error()
+	}
+	out := hitchpost.Errorf(e.Kind, "%d restarted, %d failed, %d not tried (%s)", up, len(errs), untried,
+		strings.Join(text, "; "))
+	out.Cause = errors.Join(errs...)
+	if slices.ContainsFunc(errs, hitchpost.Forcible) {
+		return out.Hinted("end what is left first, or start beside it with --force")
+	}
+	return out.Hinted("see them with `ls`")
+}
