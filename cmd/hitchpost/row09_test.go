@@ -155,10 +155,13 @@ func (x *stream) interrupted() {
 func TestRow09Floods(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.ok("new", "--title", "flood", "--", "yes", strings.Repeat("flood ", 30))
+	s.ok("new", "--title", "flood", "--", "sh", "-c", "echo ready; read x; exec yes "+strings.Repeat("flood-", 30))
 	before := s.rss()
 	x := s.stream("-v", "-o", "RekeyLimit=16K", "attach", "flood")
+	x.shows("ready")
 	other := s.stream("attach", "flood")
+	other.shows("ready")
+	x.types("\r")
 	const exchanges = 20
 	keys := func() int { return strings.Count(x.errs.String(), "SSH2_MSG_NEWKEYS sent") }
 	begin, most := time.Now(), before
