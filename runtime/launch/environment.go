@@ -18,7 +18,8 @@ const TaskMark = "HITCHPOST_TASK"
 
 // Environment is a fresh environment for a session's program, sorted, each name once. Nothing comes from the service's
 // own environment but PATH, a UTF-8 locale, TZ and XDG_RUNTIME_DIR, which base looks up (os.Getenv). extra (K=V) comes
-// last and wins, except over Mark; what is not K=V is left out. TERM is a stand-in until the wrapper sees the terminal.
+// last and wins, but the marks are not its to set: with the one of a task, what a session leaves behind would pass for a
+// task's. What is not K=V is left out. TERM is a stand-in until the wrapper sees the terminal.
 func Environment(base func(string) string, home, user, shell, session string, extra []string) []string {
 	env := map[string]string{
 		"HOME":      home,
@@ -37,7 +38,7 @@ func Environment(base func(string) string, home, user, shell, session string, ex
 	}
 	for _, kv := range extra {
 		name, value, ok := strings.Cut(kv, "=")
-		if ok && name != "" && !strings.Contains(kv, "\x00") {
+		if ok && name != "" && name != TaskMark && !strings.Contains(kv, "\x00") {
 			env[name] = value
 		}
 	}

@@ -72,7 +72,8 @@ func TestEnvironmentIsFresh(t *testing.T) {
 		"SECRET": "s",
 		"TMUX":   "t", "SSH_AUTH_SOCK": "a", "XDG_RUNTIME_DIR": "/run/user/1", "HITCHPOST_DATABASE_URL": "postgres://"}
 	got := launch.Environment(func(k string) string { return base[k] }, "/home/u", "u", "/bin/zsh", "id",
-		[]string{"A=1", "A=2", "EDITOR=vi=x", "bad", "=bad", "N=\x00", "HITCHPOST_SESSION=other", "COLORTERM="})
+		[]string{"A=1", "A=2", "EDITOR=vi=x", "bad", "=bad", "N=\x00", "HITCHPOST_SESSION=other", "HITCHPOST_TASK=none",
+			"COLORTERM="})
 	want := []string{"A=2", "COLORTERM=", "EDITOR=vi=x", "HITCHPOST_SESSION=id", "HOME=/home/u", "LANG=de_DE.UTF-8",
 		"LOGNAME=u",
 		"PATH=/opt/x/bin:/usr/bin:/usr/local/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/home/u/.local/bin",
