@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,18 +22,40 @@ import (
 // keyCommand is the verb key of command mode, for whoever may use the store on this machine: as admin, beside a
 // running serve or without one.
 func (p *program) keyCommand() *cobra.Command {
+	opts := storeOptions(p.getenv)
 	cmd := &cobra.Command{
 		Use:   "key add|ls|revoke",
 		Short: "say who may come in",
 		Example: `  hitchpost key ls
   hitchpost key add --actor ada --role operator - < ada.pub
   hitchpost key revoke SHA256:…`,
-		DisableFlagParsing: true, // the words after our own flags are the verb's
 	}
-	opts := storeOptions(p.getenv)
+	p.runsKeys(cmd, opts, nil)
+	verb, _, err := command.Tree().Find([]string{"key"})
+	if err != nil {
+		return cmd // it works without: those below tell people and shells of what there is
+	}
+	for _, verb := range verb.Commands() {
+		below := &cobra.Command{
+			Use: verb.Use, Short: verb.Short, Long: verb.Long, Example: "  hitchpost " + verb.Example,
+		}
+		below.Flags().AddFlagSet(verb.Flags())
+		p.runsKeys(below, opts, []string{verb.Name()})
+		cmd.AddCommand(below)
+	}
+	return cmd
+}
+
+// runsKeys has cmd run the verb key with those words before its own.
+func (p *program) runsKeys(cmd *cobra.Command, opts []option, before []string) {
+	cmd.DisableFlagParsing = true // the words after our own flags are the verb's
+	cmd.Args = cobra.ArbitraryArgs
 	read := addFlags(cmd, opts, p.getenv)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		own, words := splitOwnFlags(opts, args)
+		if wantsHelp(words) {
+			return cmd.Help()
+		}
 		if err := cmd.Flags().Parse(own); err != nil {
 			return usageError{err}
 		}
@@ -40,9 +63,8 @@ func (p *program) keyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.key(cmd.Context(), set, words)
+		return p.key(cmd.Context(), set, slices.Concat(before, words))
 	}
-	return cmd
 }
 
 // splitOwnFlags takes the flags of opts out of args.
@@ -66,30 +88,29 @@ func splitOwnFlags(opts []option, args []string) (own, words []string) {
 	return own, words
 }
 
+// key runs the verb with those words. Nothing is opened, and no cluster is made, for words that mean nothing.
 func (p *program) key(ctx context.Context, set settings, words []string) error {
-	keys := keyService{}
-	if wantsHelp(words) {
-		return p.keyVerb(ctx, keys, words)
+	var db *database
+	keys := keyService{open: func(ctx context.Context, first bool) (*store.Store, error) {
+		if _, err := os.Stat(set.DataDir); errors.Is(err, os.ErrNotExist) && set.DatabaseURL == "" && !first {
+			return nil, hitchpost.Errorf(hitchpost.NotFoundError, "there is no data directory %s", set.DataDir).
+				Hinted("give the one that serve uses with --data-dir")
+		}
+		var err error
+		if db, err = openDatabase(ctx, set, discard()); err != nil {
+			return nil, err
+		}
+		return db.Store, nil
+	}}
+	err := p.keyVerb(ctx, keys, words)
+	if db != nil {
+		err = errors.Join(err, db.Close())
 	}
-	if _, err := os.Stat(set.DataDir); errors.Is(err, os.ErrNotExist) && set.DatabaseURL == "" && words[0] != "add" {
-		return hitchpost.Errorf(hitchpost.NotFoundError, "there is no data directory %s", set.DataDir).
-			Hinted("give the one that serve uses with --data-dir")
-	}
-	db, err := openDatabase(ctx, set, discard())
-	if err != nil {
-		return err
-	}
-	keys.store = db.Store
-	return errors.Join(p.keyVerb(ctx, keys, words), db.Close())
+	return err
 }
 
 func wantsHelp(words []string) bool {
-	for _, w := range words {
-		if w == "--help" || w == "-h" {
-			return true
-		}
-	}
-	return len(words) == 0
+	return slices.Contains(words, "--help") || slices.Contains(words, "-h")
 }
 
 func (p *program) keyVerb(ctx context.Context, keys keyService, words []string) error {
@@ -117,28 +138,45 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 // keyService is as much of the service as the verb key needs, straight on the store: there may be no service to ask.
 type keyService struct {
 	command.Service // nil: only the verb key is run
-	store           *store.Store
+	// open is called once. With first it may make what is not there.
+	open func(ctx context.Context, first bool) (*store.Store, error)
 }
 
 func (k keyService) Keys(ctx context.Context, _ hitchpost.Actor) ([]hitchpost.Key, error) {
-	return k.store.Keys(ctx)
+	s, err := k.open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.Keys(ctx)
 }
 
 func (k keyService) AddKey(ctx context.Context, a hitchpost.Actor, key hitchpost.Key) (hitchpost.Key, error) {
 	if err := hitchpost.CheckActor(key.Actor); err != nil {
 		return hitchpost.Key{}, err
 	}
-	return k.store.AddKey(ctx, key, store.By{Actor: a.Name, Source: hitchpost.FromPerson, Reason: "added on the machine"})
+	s, err := k.open(ctx, true)
+	if err != nil {
+		return hitchpost.Key{}, err
+	}
+	return s.AddKey(ctx, key, store.By{Actor: a.Name, Source: hitchpost.FromPerson, Reason: "added on the machine"})
 }
 
 func (k keyService) RevokeKey(ctx context.Context, a hitchpost.Actor, fingerprint string) (hitchpost.Key, error) {
-	return k.store.RevokeKey(ctx, fingerprint, store.By{
+	s, err := k.open(ctx, false)
+	if err != nil {
+		return hitchpost.Key{}, err
+	}
+	return s.RevokeKey(ctx, fingerprint, store.By{
 		Actor: a.Name, Source: hitchpost.FromPerson, Reason: "revoked on the machine",
 	})
 }
 
 func (k keyService) RevokeActor(ctx context.Context, a hitchpost.Actor, name string) ([]hitchpost.Key, error) {
-	return k.store.RevokeActor(ctx, name, store.By{
+	s, err := k.open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.RevokeActor(ctx, name, store.By{
 		Actor: a.Name, Source: hitchpost.FromPerson, Reason: "actor revoked on the machine",
 	})
 }

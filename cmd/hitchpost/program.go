@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/sshd/command"
 )
 
 // program is one run of the binary.
@@ -64,12 +67,16 @@ func (p *program) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "hitchpost",
 		Short:         "an SSH server for terminal sessions that outlive the connection",
+		Long:          rootText,
+		Example:       "  hitchpost serve",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
+
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return hitchpost.Errorf(hitchpost.UsageError, "no command %q", args[0]).Hinted("see hitchpost --help")
+				return noCommand(args[0])
 			}
 			return cmd.Help()
 		},
@@ -80,16 +87,64 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
 	})
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(p.serveCommand(), p.keyCommand(), p.migrateCommand(), p.doctorCommand(), p.versionCommand(),
-		p.connectCommand(), p.serviceCommand(), p.startTmuxCommand(), p.backupCommand(), p.restoreCommand())
+		p.connectCommand(), p.serviceCommand(), p.startTmuxCommand(), p.backupCommand(), p.restoreCommand(),
+		p.completionCommand(), p.manCommand())
+	root.InitDefaultHelpCmd() // cobra would add it only when it executes
 	return root
+}
+
+const rootText = `An SSH server for terminal sessions that outlive the connection.
+
+These commands are for the machine itself, and connect for any. Sessions and tasks are handled
+over SSH: "ssh host help" lists those verbs, and hitchpost-verbs(7) tells of each.`
+
+// noCommand is the error for a word that is no command here. Many look for a verb of the SSH side.
+func noCommand(word string) error {
+	err := hitchpost.Errorf(hitchpost.UsageError, "no command %q", word)
+	if slices.Contains(command.Verbs(), word) {
+		return err.Hinted("that is given over SSH, as in: ssh host %s", word)
+	}
+	return err.Hinted("see hitchpost --help")
+}
+
+// helpCommand is instead of cobra's own, which calls it a success when there is no such command.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "this list, or all about one command",
+		Example: "  hitchpost help serve",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			found, rest, err := cmd.Root().Find(words)
+			if err != nil || len(rest) > 0 {
+				return noCommand(strings.Join(words, " "))
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
+			found, _, err := cmd.Root().Find(words)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, c := range found.Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, c.Name()+"\t"+c.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
 }
 
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Args:  noWords,
+		Use:     "version",
+		Short:   "print the version",
+		Example: "  hitchpost version",
+		Args:    noWords,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(p.out, "hitchpost", version)
 			return err
@@ -99,9 +154,10 @@ func (p *program) versionCommand() *cobra.Command {
 
 func (p *program) migrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "bring the database to this version's schema",
-		Args:  noWords,
+		Use:     "migrate",
+		Short:   "bring the database to this version's schema",
+		Example: "  hitchpost migrate --database-url postgres://hitchpost@db/hitchpost",
+		Args:    noWords,
 	}
 	read := addFlags(cmd, storeOptions(p.getenv), p.getenv)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

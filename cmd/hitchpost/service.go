@@ -19,8 +19,9 @@ func (p *program) serviceCommand() *cobra.Command {
 		Short: "have this machine run hitchpost serve: systemd, or launchd on macOS",
 		Long: `Root gets a service of the machine, everybody else one of their own account. The flags of serve that are given
 here, or stand in the environment, are those it will run with.`,
-		Args: noWords,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: "  hitchpost service install --print",
+		Args:    noWords,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(p.serviceInstallCommand(), p.serviceUninstallCommand())
 	return cmd
@@ -63,9 +64,10 @@ func (p *program) serviceInstallCommand() *cobra.Command {
 
 func (p *program) serviceUninstallCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "uninstall",
-		Short: "stop the service and remove its files; sessions go on and data stays",
-		Args:  noWords,
+		Use:     "uninstall",
+		Short:   "stop the service and remove its files; sessions go on and data stays",
+		Example: "  hitchpost service uninstall",
+		Args:    noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			place, err := p.place()
 			if err != nil {
