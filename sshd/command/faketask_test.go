@@ -13,6 +13,7 @@ type fakeTasks struct {
 	ended hitchpost.Task // as it is after a wait; where it has no end yet a wait lasts until ctx ends
 	log   string
 	fed   chan string // gets what was fed
+	lost  error       // what ends a wait
 }
 
 func (f *fake) RunTask(_ context.Context, _ hitchpost.Actor, r hitchpost.TaskRequest) (hitchpost.Task, error) {
@@ -35,6 +36,9 @@ func (f *fake) Task(_ context.Context, _ hitchpost.Actor, ref string) (hitchpost
 
 func (f *fake) WaitTask(ctx context.Context, _ hitchpost.Actor, ref string) (hitchpost.Task, error) {
 	f.note(ref, "task wait")
+	if f.tasks.lost != nil {
+		return f.tasks.task, f.tasks.lost
+	}
 	if f.err == nil && !f.tasks.ended.State.Ended() {
 		<-ctx.Done()
 		return f.tasks.task, context.Cause(ctx)

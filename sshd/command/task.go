@@ -109,6 +109,8 @@ func (c *call) stay(ctx context.Context, t hitchpost.Task, stdin bool) error {
 	case err == nil:
 	case ctx.Err() != nil:
 		return goesOn(context.Cause(ctx), t)
+	case hitchpost.KindOf(err) == hitchpost.UnavailableError:
+		return goesOn(err, t) // the status says "try again": a script must not run it twice for that
 	default:
 		return err
 	}

@@ -127,6 +127,23 @@ func TestTaskWaitTimeout(t *testing.T) {
 	}
 }
 
+// Where nobody can say how a task ended the status is that of "try again", and the task is named: it ran, and a script
+// that runs it again for the status would run it twice.
+func TestTaskThatIsWaitedForWhileTheDatabaseGoesAway(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"task run --wait -- make", "task run --wait --json -- make"} {
+		away := hitchpost.Errorf(hitchpost.UnavailableError, "the database is away").Hinted("try again")
+		c := client{t: t, service: &fake{tasks: fakeTasks{
+			task: startedTask(), log: "out\n", fed: make(chan string, 1), lost: away,
+		}}}
+		r := c.line(line)
+		if r.status != 75 || !strings.Contains(r.errors, "the database is away; task "+taskID+" goes on") ||
+			!strings.Contains(r.errors, "task wait "+taskID) || strings.Contains(r.errors, "try again") {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+}
+
 func TestTaskDocuments(t *testing.T) {
 	t.Parallel()
 	const document = `{"id":"0198c4e2-7c00-7000-8000-000000000001","name":null,"session_id":null,"node":"box","cwd":"/srv",` +
