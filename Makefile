@@ -27,7 +27,7 @@ GOTEST := go run ./.ci/gotest -count=1 -p 1
 LINTER := go tool -modfile=.ci/tools/go.mod golangci-lint
 SCRIPTS := .ci/install .ci/run .ci/fuzz
 RUN_NEEDS := tmux postgres ssh
-TEST_NEEDS := $(RUN_NEEDS) ps ip systemd-analyze mandoc
+TEST_NEEDS := $(RUN_NEEDS) ps jq ip systemd-analyze mandoc
 
 .PHONY: help run build test race lint bench install clean fuzz
 

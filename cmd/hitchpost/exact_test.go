@@ -19,24 +19,27 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// seed keeps n sessions that ran and ended, none of which was ever started.
+// seed keeps n sessions that ran and ended, none of which was ever started; the first ten are of the project few.
 func (s *stack) seed(n int) {
 	s.t.Helper()
-	s.sql(`insert into terminal_sessions (id, handle, title, kind, node_id, cwd, state, state_reason, state_source, state_since,
-			args, exit_code, created_at, started_at, ended_at, last_output_at)
-		select gen_random_uuid(), 'seed-' || i, 'Seed ' || i || ' with a "title"', 'command', node.id, '/tmp', 'STOPPED', 'exit 0',
+	must(s.t, s.execute(`insert into terminal_sessions (id, handle, title, kind, node_id, project, cwd, state,
+			state_reason, state_source, state_since, args, exit_code, created_at, started_at, ended_at, last_output_at)
+		select gen_random_uuid(), 'seed-' || i, 'Seed ' || i || ' with a "title"', 'command', node.id,
+			case when i > 10 then '' else 'few' end, '/tmp', 'STOPPED', 'exit 0',
 			'exit', now(), array['make', 'all'], 0, now() + i * interval '1 microsecond', now(), now(), now()
-		from terminal_nodes node, generate_series(1, $1::int) i`, n)
+		from terminal_nodes node, generate_series(1, $1::int) i`, n))
 }
 
-// sql runs one statement on the database of a stack that has one of a test.
-func (s *stack) sql(statement string, args ...any) {
-	s.t.Helper()
-	conn, err := pgx.Connect(s.t.Context(), s.flags[slices.Index(s.flags, "--database-url")+1])
-	must(s.t, err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(s.t.Context(), statement, args...)
-	must(s.t, err)
+// execute runs one statement on the database of a stack that has one of a test.
+func (s *stack) execute(statement string, args ...any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.flags[slices.Index(s.flags, "--database-url")+1])
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, statement, args...)
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // dial is a connection of another client than OpenSSH's, that opens channels by hand.
@@ -85,15 +88,15 @@ func channel(c *ssh.Client, line string) (out []byte, status uint32, err error) 
 	return out, uint32(end.Payload[3]), nil
 }
 
-// TestAnswersAreWhole asks for a long answer many times: all of it comes, then the exit status, the end of file and the
-// close, whatever else goes on.
+// TestAnswersAreWhole asks for answers many times, among them long ones: all of it comes, then the exit status, the end
+// of file and the close, whatever else goes on.
 func TestAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.seed(300)
-	want := s.ok("ls", "--json")
-	if n := strings.Count(want, `"handle":"seed-`); n != 300 {
-		t.Fatalf("%d sessions", n)
+	long, short := s.ok("ls --json"), s.ok("ls --json --project few")
+	if n, few := strings.Count(long, `"handle":"seed-`), strings.Count(short, `"handle":"seed-`); n != 300 || few != 10 {
+		t.Fatalf("%d and %d sessions", n, few)
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -101,7 +104,11 @@ func TestAnswersAreWhole(t *testing.T) {
 		overdue := context.AfterFunc(t.Context(), func() { _ = c.Close() })
 		defer overdue()
 		for i := range 500 {
-			if out, status, err := channel(c, "ls --json"); err != nil || status != 0 || string(out) != want {
+			line, want := "ls --json --project few", short
+			if i%5 == 0 {
+				line, want = "ls --json", long
+			}
+			if out, status, err := channel(c, line); err != nil || status != 0 || string(out) != want {
 				t.Errorf("call %d: exit %d, %d bytes of %d: %v", i, status, len(out), len(want), err)
 				return
 			}
@@ -112,8 +119,8 @@ func TestAnswersAreWhole(t *testing.T) {
 			var out, errs bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), "ssh", append([]string{"-vvv", "-o", "LogLevel=DEBUG3"}, s.sshArgs("ls --json")...)...)
 			cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &out, &errs
-			if err := cmd.Run(); err != nil || out.String() != want {
-				t.Errorf("%v, %d bytes of %d", err, out.Len(), len(want))
+			if err := cmd.Run(); err != nil || out.String() != long {
+				t.Errorf("%v, %d bytes of %d", err, out.Len(), len(long))
 			}
 			if got := ending(errs.String()); got != "98 96 97" {
 				t.Errorf("the messages at the end came as %s", got)
@@ -220,7 +227,8 @@ func TestStdinArrivesWhole(t *testing.T) {
 	for i := range 100_000 {
 		text.WriteString(strings.Repeat("é", i%7) + "\n\x00\r\xff")
 	}
-	if got := s.sshIn(text.String(), "task", "run", "--stdin", "--", "cat"); got.out != text.String() || got.code != 0 || got.err != "" {
+	got := s.sshIn(text.String(), "task", "run", "--stdin", "--", "cat")
+	if got.out != text.String() || got.code != 0 || got.err != "" {
 		t.Errorf("exit %d, %d bytes of %d, %q", got.code, len(got.out), text.Len(), got.err)
 	}
 }
