@@ -65,7 +65,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 
 func TestWrongWordsOfEveryCommand(t *testing.T) {
 	t.Parallel()
-	wrong := [][]string{{"nope"}, {"--nope"}, {"help", "nope"}, {"completion", "tcsh"}, {"man", "3"}, {"key"}, {"completion"}, {"backup"}}
+	wrong := [][]string{{"nope"}, {"--nope"}, {"help", "nope"}, {"help", "--schema", "nope"}, {"help", "--schema", "serve"}, {"completion", "tcsh"}, {"man", "3"}, {"key"}, {"completion"}, {"backup"}}
 	eachCommand(func(words []string, _ *cobra.Command) {
 		wrong = append(wrong, append(words[:len(words):len(words)], "--no-such-flag"),
 			append(words[:len(words):len(words)], "a", "b", "c", "d"))
@@ -75,6 +75,9 @@ func TestWrongWordsOfEveryCommand(t *testing.T) {
 			!strings.HasPrefix(got.err, "hitchpost: ") {
 			t.Errorf("%q: %+v", args, got)
 		}
+	}
+	if got := ran(t, "help", "--schema", "events", "--follow"); got.code != 0 || !strings.Contains(got.out, `"urn:hitchpost:event"`) {
+		t.Errorf("%+v", got)
 	}
 	for _, verb := range []string{"attach", "ls", "task", "send"} {
 		if got := ran(t, verb, "x"); got.code != 2 || !strings.Contains(got.err, "that is given over SSH, as in: ssh host "+verb) {

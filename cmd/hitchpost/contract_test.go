@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hitchpost/hitchpost/sshd/command/commandtest"
 )
 
 // The tests of this file hold the command contract through the OpenSSH client: what scripts rely on.
@@ -375,6 +377,11 @@ func TestDoctor(t *testing.T) {
 	}
 	if jerr := json.Unmarshal(out, &doc); jerr != nil {
 		t.Fatalf("%v %v\n%s", err, jerr, out)
+	}
+	schema, err := commandtest.Compile([]byte(ran(t, "help", "--schema", "doctor").out))
+	must(t, err)
+	if err := schema.Check(out); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 	if want := filepath.Join(s.path("data"), "tmux", "tmux.sock"); doc.TmuxSocket != want {
 		t.Errorf("tmux_socket %q, want %q", doc.TmuxSocket, want)

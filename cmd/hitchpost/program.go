@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +86,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())}
 	})
-	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommand(p.helpCommand())
 	root.AddCommand(p.serveCommand(), p.keyCommand(), p.migrateCommand(), p.doctorCommand(), p.versionCommand(),
 		p.connectCommand(), p.serviceCommand(), p.startTmuxCommand(), p.backupCommand(), p.restoreCommand(),
 		p.completionCommand(), p.manCommand())
@@ -107,36 +106,6 @@ func noCommand(word string) error {
 		return err.Hinted("that is given over SSH, as in: ssh host %s", word)
 	}
 	return err.Hinted("see hitchpost --help")
-}
-
-// helpCommand is instead of cobra's own, which calls it a success when there is no such command.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "this list, or all about one command",
-		Example: "  hitchpost help serve",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			found, rest, err := cmd.Root().Find(words)
-			if err != nil || len(rest) > 0 {
-				return noCommand(strings.Join(words, " "))
-			}
-			found.InitDefaultHelpFlag()
-			return found.Help()
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
-			found, _, err := cmd.Root().Find(words)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			var names []string
-			for _, c := range found.Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, c.Name()+"\t"+c.Short)
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-	}
 }
 
 func (p *program) versionCommand() *cobra.Command {
