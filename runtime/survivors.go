@@ -26,8 +26,12 @@ const (
 
 // survivorsCheck is nil where no process of an earlier run lives on: one that left its terminal (setsid, nohup, a
 // daemon) and so outlived tmux and wrapper. Two processes at one conversation, port or lock file do harm that nobody
-// sees coming. With force it is nil in any case. reason is what the restart's event says.
+// sees coming. With force it is nil in any case. It is nil too for a shell that a person left: what they had running on
+// behind it was put there on purpose. reason is what the restart's event says.
 func (s *Service) survivorsCheck(ctx context.Context, session hitchpost.Session, force bool) (reason string, err error) {
+	if session.Kind == hitchpost.Shell && session.Exit() != nil {
+		return "restart asked", nil
+	}
 	left, err := s.survivors(ctx, session.ID, force)
 	switch {
 	case err == nil && len(left) == 0:

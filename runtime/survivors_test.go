@@ -99,6 +99,31 @@ func TestForcedRestartLeavesTheSurvivorAlone(t *testing.T) {
 	}
 }
 
+// A shell that was left by its own end may leave jobs behind: that is what nohup is for.
+func TestShellMayLeaveJobsBehind(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	res, err := r.Start(context.Background(), admin, hitchpost.StartRequest{Title: "shell"})
+	must(t, err)
+	file := filepath.Join(r.dir, "job.pid")
+	_, err = r.Send(context.Background(), admin, res.Session.ID, hitchpost.SendRequest{
+		Text: "nohup sleep 1000 >/dev/null 2>&1 & echo $! > " + file + "; exit\n",
+	})
+	must(t, err)
+	r.becomes(res.Session.ID, hitchpost.Stopped)
+	text, err := os.ReadFile(file)
+	must(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	must(t, err)
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	if _, err := r.Restart(context.Background(), admin, res.Session.ID, hitchpost.RestartRequest{}); err != nil {
+		t.Error(err)
+	}
+	if syscall.Kill(pid, 0) != nil {
+		t.Error("the job has ended")
+	}
+}
+
 // What ends with its terminal is no survivor, though it takes a moment; and what a task of the session runs is its own.
 func TestRestartWaitsForWhatIsAboutToEnd(t *testing.T) {
 	t.Parallel()
