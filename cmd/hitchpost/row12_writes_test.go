@@ -39,12 +39,12 @@ func TestRow12RebootWhileWriting(t *testing.T) {
 			calm /= 4
 		}
 		if round%10 == 8 { // time for a screen to be kept
-			calm += 7 * time.Second
+			calm += 9 * time.Second
 		}
 		<-time.After(calm)
 		s.killAll()
 		w.halt()
-		printed = w.printedFor(6500 * time.Millisecond)
+		printed = w.printedFor(8 * time.Second) // saved every 5 s, later on a busy machine
 	}
 	s.up()
 	byID := w.lostAndFound(printed)

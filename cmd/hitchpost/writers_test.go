@@ -88,7 +88,6 @@ func (w *writers) ends(ctx context.Context)  { w.make(ctx, false, brief) }
 
 func (w *writers) make(ctx context.Context, lives bool, script string) {
 	title := fmt.Sprintf("made %d", rand.Int64())
-	began := time.Now()
 	out, ok := w.try(ctx, "new", "--json", "--title", title, "--cwd", w.dir, "--env", "KEPT=yes", "--", "sh", "-c", script)
 	var made seen
 	if !ok || json.Unmarshal([]byte(out), &made) != nil {
@@ -96,7 +95,7 @@ func (w *writers) make(ctx context.Context, lives bool, script string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.promised[made.ID] = &promise{title: title, open: map[string]bool{}, lives: lives, since: began}
+	w.promised[made.ID] = &promise{title: title, open: map[string]bool{}, lives: lives, since: time.Now()}
 }
 
 // pick is one of the sessions that ok accepts, with what is asked of it noted under the lock; "" where there is none.
@@ -167,11 +166,10 @@ func (w *writers) restarts(ctx context.Context) {
 		idle(ctx)
 		return
 	}
-	began := time.Now()
 	if _, ok := w.try(ctx, "restart", id); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		p.since = began
+		p.since = time.Now()
 		p.restarts++
 	}
 }
