@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -121,7 +122,9 @@ func (c *Cluster) URL() string {
 
 func (c *Cluster) url(db string) string {
 	q := url.Values{"host": {c.socket}, "port": {fmt.Sprint(port)}, "user": {role}, "sslmode": {"disable"}}
-	return (&url.URL{Scheme: "postgres", Path: "/" + db, RawQuery: q.Encode()}).String()
+	// A plus sign stands for itself in such a URL, and not for a blank as in a form; the manual, 34.1.1.2 Connection URIs.
+	query := strings.ReplaceAll(q.Encode(), "+", "%20")
+	return (&url.URL{Scheme: "postgres", Path: "/" + db, RawQuery: query}).String()
 }
 
 // Major is the major version of PostgreSQL that the cluster belongs to.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -53,6 +55,18 @@ func TestSocketPathFits(t *testing.T) {
 	} {
 		if fits(dir) != want {
 			t.Errorf("%q of %d bytes: %v", dir, len(dir), !want)
+		}
+	}
+}
+
+// The URL leads to the socket whatever the data directory is called.
+func TestURLOfADirectoryWithBlanks(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"/a b/c  d", "/a+b", "/a%20b", "/a&b=c;d#e?f", "/é'\"$(x)\\", "/a\tb:c@d/[e]"} {
+		c := &Cluster{socket: dir}
+		got, err := pgconn.ParseConfig(c.url("hitchpost"))
+		if err != nil || got.Host != dir || got.Port != port || got.User != role || got.Database != "hitchpost" {
+			t.Errorf("%q: %+v, %v", dir, got, err)
 		}
 	}
 }
