@@ -151,8 +151,11 @@ func (c *call) end(t hitchpost.Task) {
 }
 
 // tellEarlyEnd stays with a new task for a moment, and tells of one that fails at once. That is no error of this verb:
-// the task was started, and its end is kept.
+// the task was started, and its end is kept. A script that wants to know waits for it.
 func (c *call) tellEarlyEnd(ctx context.Context, t hitchpost.Task) {
+	if c.json {
+		return
+	}
 	limited, cancel := context.WithTimeout(ctx, watch)
 	defer cancel()
 	t, err := c.Service.WaitTask(limited, c.Actor, t.ID)

@@ -116,6 +116,14 @@ func TestTaskThatFailsAtOnce(t *testing.T) {
 	if r.status != 0 || r.out != taskID+"\n" || r.errors != "hitchpost: task "+taskID+" ended at once: exit 2 (out)\n" {
 		t.Errorf("%+v", r)
 	}
+	// A script has the document alone, and at once.
+	f, r := (client{}).task(t, end, "task run --json -- make")
+	if r.status != 0 || r.errors != "" || len(f.asked) != 1 {
+		t.Errorf("%+v, asked %v", r, f.asked)
+	}
+	if _, r := (client{}).task(t, end, "task wait x --json"); r.status != 2 || r.errors != "" {
+		t.Errorf("%+v", r)
+	}
 }
 
 // A wait that is over ends with status 124 and no data; the task goes on.
