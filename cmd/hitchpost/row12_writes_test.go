@@ -42,9 +42,9 @@ func TestRow12RebootWhileWriting(t *testing.T) {
 			calm += 9 * time.Second
 		}
 		<-time.After(calm)
+		printed = w.printedFor(8 * time.Second) // saved every 5 s, later on a busy machine
 		s.killAll()
 		w.halt()
-		printed = w.printedFor(8 * time.Second) // saved every 5 s, later on a busy machine
 	}
 	s.up()
 	byID := w.lostAndFound(printed)
@@ -58,6 +58,8 @@ func TestRow12RebootWhileWriting(t *testing.T) {
 
 // printedFor are the sessions that have printed for so long.
 func (w *writers) printedFor(d time.Duration) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var ids []string
 	for id, p := range w.promised {
 		if p.lives && !p.since.IsZero() && time.Since(p.since) > d {
