@@ -210,7 +210,7 @@ func TestEventsOfALife(t *testing.T) {
 		t.Errorf("for people:\n%s", text)
 	}
 	s.down(syscall.SIGTERM)
-	if code := follow.left(); code != 75 || !strings.Contains(follow.errs.String(), "hitchpost: ") {
+	if code := follow.left(); code != 75 || !strings.HasPrefix(follow.errs.String(), `{"error":{"code":"unavailable"`) {
 		t.Errorf("exit status %d at the end of the service, %q", code, follow.errs.String())
 	}
 }

@@ -213,6 +213,7 @@ func TestTaskOutlivesClientAndService(t *testing.T) {
 	waits := make(chan answer, 1)
 	go func() { waits <- s.ssh("task", "wait", id) }()
 	s.eventually("somebody waits", func() bool { return strings.Count(s.log.String(), "logged in") >= 3 })
+	s.settled() // logged in is not yet waiting
 	s.down(syscall.SIGTERM)
 	if got := <-waits; got.code != 75 || got.out != "" {
 		t.Errorf("the service stops: %+v", got)
