@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -15,11 +16,14 @@ import (
 // sessionColumns and scanSession belong together.
 const sessionColumns = `s.id::text, s.handle, s.title, s.kind, n.name, s.project, s.cwd, s.repo, s.branch,
 	s.state, s.state_reason, s.state_source, s.state_since,
-	(select count(*) from terminal_attachments a where a.session_id = s.id and a.detached_at is null),
+	coalesce(a.clients, 0),
 	s.args, s.restart_command, s.conversation_id, s.note, s.check_command, s.exit_code, s.exit_signal, s.restarts,
 	s.created_at, s.started_at, s.ended_at, s.last_output_at, s.last_attached_at, s.closed_at, s.lease_until, s.revision`
 
-const fromSessions = ` from terminal_sessions s join terminal_nodes n on n.id = s.node_id `
+const fromSessions = ` from terminal_sessions s
+	join terminal_nodes n on n.id = s.node_id
+	left join (select session_id, count(*) as clients from terminal_attachments where detached_at is null group by session_id) a
+		on a.session_id = s.id `
 
 func scanSession(row pgx.CollectableRow) (hitchpost.Session, error) {
 	var s hitchpost.Session
@@ -89,6 +93,19 @@ func (m *moment) Scan(v any) error {
 		*m = moment(v.UTC())
 	default:
 		return errors.New("not a time")
+	}
+	return nil
+}
+
+// ScanTimestamptz implements pgtype.TimestamptzScanner, the shorter way: lists have many times.
+func (m *moment) ScanTimestamptz(v pgtype.Timestamptz) error {
+	switch {
+	case !v.Valid:
+		*m = moment{}
+	case v.InfinityModifier != pgtype.Finite:
+		return errors.New("not a time")
+	default:
+		*m = moment(v.Time.UTC())
 	}
 	return nil
 }
