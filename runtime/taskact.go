@@ -88,6 +88,9 @@ func (s *Service) finishTask(ctx context.Context, t hitchpost.Task, end store.Ta
 	return got, nil
 }
 
+// adoptEach is how many tasks on disk one pass takes in. Sessions wait for the pass, and at a start everybody does.
+const adoptEach = 100
+
 // adoptFolders takes in the tasks on disk that the store does not know, as one restored from an older backup does not.
 func (s *Service) adoptFolders(ctx context.Context) {
 	entries, err := os.ReadDir(s.folder.tasks())
@@ -104,10 +107,15 @@ func (s *Service) adoptFolders(ctx context.Context) {
 	for _, t := range stored {
 		known[t.ID] = true
 	}
+	adopted := 0
 	for _, e := range entries {
 		id, err := uuid.Parse(e.Name())
 		if err != nil || id.String() != e.Name() || known[e.Name()] {
 			continue
+		}
+		if adopted++; adopted > adoptEach {
+			s.Wake() // for the rest
+			return
 		}
 		if err := s.adoptTask(ctx, e.Name()); hitchpost.KindOf(err) == hitchpost.UnavailableError {
 			s.warnTask(ctx, "task not adopted", e.Name(), err)
