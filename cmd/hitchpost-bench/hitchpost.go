@@ -13,10 +13,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // startHitchpost serves with a new data directory and its private PostgreSQL, as `make run` does.
-func startHitchpost(ctx context.Context, binary string, s *scratch) (*side, error) {
+func startHitchpost(ctx context.Context, binary string, s *scratch, name string) (*side, error) {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return nil, err
@@ -25,16 +27,18 @@ func startHitchpost(ctx context.Context, binary string, s *scratch) (*side, erro
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(s.dir, "d")
-	pid, log, stop, err := s.start("hitchpost", binary, "serve", "--listen", addr, "--data-dir", data)
+	data := filepath.Join(s.dir, name)
+	pid, log, stop, err := s.start(name, binary, "serve", "--listen", addr, "--data-dir", data)
 	if err != nil {
 		return nil, err
 	}
-	h := &side{name: "hitchpost", addr: addr, user: "bench", key: s.key, keyFile: s.keyFile, verb: "ls --json"}
+	h := &side{name: name, addr: addr, user: "bench", key: s.key, keyFile: s.keyFile}
+	h.verb, h.task = "ls --json", "task run --wait -- true"
 	h.version = version(binary, "version")
 	sock := tmuxSocket(binary, s, data)
 	h.tmux = func() []int { return tmuxPid(sock()) }
 	h.front = func() []int { return append([]int{pid}, postmaster(data)...) }
+	h.seed = func(ctx context.Context, n int) error { return keepSessions(ctx, data, n) }
 	h.stop = func() {
 		stop()
 		endSessions(context.WithoutCancel(ctx), sock()) // they are meant to outlive the service
@@ -75,6 +79,22 @@ func (s *side) fill(ctx context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// keepSessions writes n sessions that have ended into the private PostgreSQL: ls answers from there, and it would take
+// long to start so many.
+func keepSessions(ctx context.Context, data string, n int) error {
+	socket := filepath.Join(data, "postgres", "run")
+	conn, err := pgx.Connect(ctx, "host="+socket+" user=hitchpost dbname=hitchpost sslmode=disable")
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, `insert into terminal_sessions (id, handle, title, kind, node_id, cwd, state, state_reason,
+			state_source, state_since, args, exit_code, created_at, started_at, ended_at, last_output_at)
+		select gen_random_uuid(), 'kept-' || i, 'Kept ' || i, 'command', node.id, '/srv/work/kept', 'STOPPED', 'exit 0',
+			'exit', now(), array['make', 'all'], 0, now() + i * interval '1 microsecond', now(), now(), now()
+		from terminal_nodes node, generate_series(1, $1::int) i`, n)
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // tmuxSocket asks doctor where the tmux socket is, once; it lies elsewhere where the data directory's path is long.

@@ -38,20 +38,32 @@ func (t turn) brief() string {
 	return fmt.Sprintf("%8.2f  others used %s of the machine", t.figures[0].value, others)
 }
 
-func attachMeasures(p plan) []measurement {
+// plainMeasures need no more sessions than they open themselves.
+func plainMeasures(p plan) []measurement {
 	return []measurement{
 		{"connect", func(ctx context.Context, s *side) (turn, error) { return connect(ctx, s, p.connects) }},
 		{"connect, ssh program", func(ctx context.Context, s *side) (turn, error) { return login(ctx, s, p.logins) }},
 		{"echo", func(ctx context.Context, s *side) (turn, error) { return echo(ctx, s, p.keys, 0) }},
 		{"echo, paced", func(ctx context.Context, s *side) (turn, error) { return echo(ctx, s, p.paced, 10*time.Millisecond) }},
 		{"bulk", func(ctx context.Context, s *side) (turn, error) { return bulk(ctx, s, p.lines) }},
+		{"task, ssh program", func(ctx context.Context, s *side) (turn, error) {
+			return command(ctx, s, s.task, p.verbs, "ssh host task run --wait -- true beside true, ms p50", "5.00")
+		}},
 	}
 }
 
-func verbMeasures(p plan) []measurement {
-	return []measurement{
-		{"command, ssh program", func(ctx context.Context, s *side) (turn, error) { return verb(ctx, s, p.verbs) }},
-	}
+// filledMeasures are of a hitchpost that runs sessions already.
+func filledMeasures(p plan) []measurement {
+	return []measurement{{"command, ssh program", func(ctx context.Context, s *side) (turn, error) {
+		return command(ctx, s, s.verb, p.verbs, "ssh host ls --json beside true, ms p50", "1.20")
+	}}}
+}
+
+// listMeasures compare one hitchpost with another.
+func listMeasures(p plan) []measurement {
+	return []measurement{{"list, ssh program", func(ctx context.Context, s *side) (turn, error) {
+		return command(ctx, s, s.verb, p.verbs, "ssh host ls --json, ms p50", "3.00")
+	}}}
 }
 
 // connect is the time from the TCP connection to the session's screen, one connection after the other.
@@ -202,15 +214,15 @@ func bulk(ctx context.Context, s *side, lines int) (turn, error) {
 	}}, nil
 }
 
-// verb is a whole run of the ssh program with the side's shortest useful command.
-func verb(ctx context.Context, s *side, n int) (turn, error) {
+// command is a whole run of the ssh program with a command line, from its start to its exit, n times and once before.
+func command(ctx context.Context, s *side, line string, n int, what, aim string) (turn, error) {
 	var took []float64
 	m := startMeter(s)
 	for i := range n + 1 {
-		cmd := s.ssh("-T", s.verb)
+		cmd := s.ssh("-T", line)
 		began := time.Now()
 		if out, err := cmd.Output(); err != nil {
-			return turn{}, fmt.Errorf("ssh %s: %w: %s", s.verb, err, out)
+			return turn{}, fmt.Errorf("ssh %s: %w: %s", line, err, out)
 		}
 		if i > 0 {
 			took = append(took, millis(time.Since(began)))
@@ -219,7 +231,7 @@ func verb(ctx context.Context, s *side, n int) (turn, error) {
 	}
 	used := m.stop()
 	return turn{used: used, figures: []figure{
-		{name: "ssh host ls --json beside true, ms p50", value: percentile(took, 50), aim: "1.20"},
+		{name: what, value: percentile(took, 50), aim: aim},
 		{name: "– server CPU each, ms", value: millis(used.front) / float64(n+1)},
 	}}, nil
 }

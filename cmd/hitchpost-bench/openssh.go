@@ -38,7 +38,7 @@ func startOpenSSH(ctx context.Context, s *scratch) (*side, error) {
 		return nil, err
 	}
 	tmux := plainTmux{sock: filepath.Join(s.dir, "tmux.sock"), env: s.environ()}
-	o := &side{name: "openssh", addr: addr, user: me.Username, key: s.key, keyFile: s.keyFile, verb: "true"}
+	o := &side{name: "openssh", addr: addr, user: me.Username, key: s.key, keyFile: s.keyFile, verb: "true", task: "true"}
 	o.version = version("ssh", "-V")
 	o.front = func() []int { return []int{pid} }
 	o.tmux = func() []int { return tmuxPid(tmux.sock) }

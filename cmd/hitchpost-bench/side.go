@@ -25,8 +25,10 @@ type side struct {
 	key     ssh.Signer
 	keyFile string
 
-	attach func(session string) string // command line that shows a session
-	verb   string                      // command line of the shortest useful command
+	attach func(session string) string            // command line that shows a session
+	verb   string                                 // command line of the shortest useful command
+	task   string                                 // command line that runs true and waits for it
+	seed   func(ctx context.Context, n int) error // knows n sessions more; nil: cannot
 	open   func(ctx context.Context, session, script string) error
 	end    func(session string)
 	front  func() []int // processes whose CPU, with that of all they start, is the server's

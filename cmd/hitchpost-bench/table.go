@@ -86,6 +86,9 @@ func (l *line) trouble(ratios []float64) string {
 }
 
 func (t *table) print(out io.Writer) {
+	if len(t.lines) == 0 {
+		return
+	}
 	peer, ours := t.sides[0], t.sides[1]
 	if !slices.ContainsFunc(t.lines, func(l *line) bool { return len(l.ratios(peer, ours)) > 0 }) {
 		return
