@@ -22,7 +22,7 @@ func makeDataDir(dir string) error {
 	if os.Geteuid() == 0 {
 		mode = 0o711
 	}
-	if err := os.MkdirAll(dir, mode); err != nil {
+	if err := makeDirectory(dir, mode); err != nil {
 		return hitchpost.Errorf(hitchpost.FailedError, "the data directory cannot be made: %w", err).
 			Hinted("give another with --data-dir")
 	}
@@ -37,6 +37,25 @@ func makeDataDir(dir string) error {
 		}
 	}
 	return nil
+}
+
+// makeDirectory makes dir and those on the way to it that are missing, with this mode whatever the umask: that of root
+// often keeps others out, and PostgreSQL's account with them.
+func makeDirectory(dir string, mode os.FileMode) error {
+	err := os.Mkdir(dir, mode)
+	if errors.Is(err, os.ErrNotExist) {
+		if err := makeDirectory(filepath.Dir(dir), mode); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, mode)
+	}
+	if errors.Is(err, os.ErrExist) {
+		return os.MkdirAll(dir, mode) // which makes nothing, and tells where it is no directory
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(dir, mode)
 }
 
 // lockDataDir takes the one lock of a data directory. It is given back when the file is closed, so also when the
