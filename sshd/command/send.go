@@ -19,7 +19,7 @@ func (c *call) sendVerb() *cobra.Command {
 			"is seen within 2 s, as in programs that do not show what is typed. Control\n" +
 			"characters are refused in a text: give keys. Somebody who looks at earlier\n" +
 			"output in tmux's copy mode is brought back to the live screen.\n" +
-			"As JSON: version, id, handle, result and bytes, those of the text.",
+			"As JSON: id, handle, result and bytes, those of the text.",
 		Example: `send api "'run the tests'" --enter`, Args: between(1, "a REF", "a TEXT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) == 1 && len(r.Keys) == 0 {
@@ -87,7 +87,7 @@ func (c *call) textWord(cmd *cobra.Command, words []string, first int, limit int
 
 // sent tells what became of what was sent. That nobody saw it arrive is told of twice: in the data, and as an error.
 func (c *call) sent(r hitchpost.SendResult, bytes int) error {
-	view := sentView{1, r.Session.ID, r.Session.Handle, "delivered", bytes}
+	view := sentView{r.Session.ID, r.Session.Handle, "delivered", bytes}
 	if !r.Seen {
 		view.Result = string(hitchpost.UnconfirmedError)
 	}
@@ -105,9 +105,8 @@ func (c *call) sent(r hitchpost.SendResult, bytes int) error {
 }
 
 type sentView struct {
-	Version int    `json:"version"`
-	ID      string `json:"id"`
-	Handle  string `json:"handle"`
-	Result  string `json:"result"` // delivered or unconfirmed
-	Bytes   int    `json:"bytes"`  // of the text
+	ID     string `json:"id"`
+	Handle string `json:"handle"`
+	Result string `json:"result"` // delivered or unconfirmed
+	Bytes  int    `json:"bytes"`  // of the text
 }

@@ -104,7 +104,7 @@ func TestSendTellsWhetherItWasSeen(t *testing.T) {
 	t.Parallel()
 	f := &fake{sessions: []hitchpost.Session{full()}}
 	c := client{t: t, service: f}
-	want := map[string]any{"version": 1.0, "id": full().ID, "handle": "api", "result": "delivered", "bytes": 5.0}
+	want := map[string]any{"id": full().ID, "handle": "api", "result": "delivered", "bytes": 5.0}
 	if diff := cmp.Diff(want, document(t, c.line("send api --json hello"))); diff != "" {
 		t.Error(diff)
 	}
