@@ -98,29 +98,33 @@ func TestAnswersAreWhole(t *testing.T) {
 	if n, few := strings.Count(long, `"handle":"seed-`), strings.Count(short, `"handle":"seed-`); n != 300 || few != 10 {
 		t.Fatalf("%d and %d sessions", n, few)
 	}
+	nth := func(i int) (line, want string) { // every fifth is a long one
+		if i%5 == 0 {
+			return "ls --json", long
+		}
+		return "ls --json --project few", short
+	}
 	var all sync.WaitGroup
 	all.Go(func() {
 		c := s.dial()
 		overdue := context.AfterFunc(t.Context(), func() { _ = c.Close() })
 		defer overdue()
 		for i := range 500 {
-			line, want := "ls --json --project few", short
-			if i%5 == 0 {
-				line, want = "ls --json", long
-			}
+			line, want := nth(i)
 			if out, status, err := channel(c, line); err != nil || status != 0 || string(out) != want {
 				t.Errorf("call %d: exit %d, %d bytes of %d: %v", i, status, len(out), len(want), err)
 				return
 			}
 		}
 	})
-	for range 50 {
+	for i := range 50 {
 		all.Go(func() {
+			line, want := nth(i)
 			var out, errs bytes.Buffer
-			cmd := exec.CommandContext(t.Context(), "ssh", append([]string{"-vvv", "-o", "LogLevel=DEBUG3"}, s.sshArgs("ls --json")...)...)
+			cmd := exec.CommandContext(t.Context(), "ssh", append([]string{"-vvv", "-o", "LogLevel=DEBUG3"}, s.sshArgs(line)...)...)
 			cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &out, &errs
-			if err := cmd.Run(); err != nil || out.String() != long {
-				t.Errorf("%v, %d bytes of %d", err, out.Len(), len(long))
+			if err := cmd.Run(); err != nil || out.String() != want {
+				t.Errorf("%v, %d bytes of %d", err, out.Len(), len(want))
 			}
 			if got := ending(errs.String()); got != "98 96 97" {
 				t.Errorf("the messages at the end came as %s", got)
