@@ -18,8 +18,9 @@ func (c *call) eventsVerb() *cobra.Command {
 		Use: "events [REF]", Short: "what happened, to one session or to all", Example: "events api --since 2h",
 		Args: between(0, "a REF"),
 		Long: "With --follow it goes on with what happens from now on, or from --since on;\n" +
-			"with --json as one object a line. Logins, refusals and changes of keys are for\n" +
-			"admins.",
+			"with --json as one object a line. To end it end ssh, which does not notice\n" +
+			"that a reader behind a pipe has had enough. Logins, refusals and changes of\n" +
+			"keys are for admins.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			q := hitchpost.EventQuery{Since: since.before(c.Now())}
 			if len(words) > 0 {
@@ -108,7 +109,7 @@ func (c *call) followEvents(cmd *cobra.Command, q hitchpost.EventQuery) error {
 // The columns of events for people have a width of their own, as not all events are known when the first is shown.
 const (
 	eventTimeWidth    = len("2006-01-02 15:04:05Z")
-	eventKindWidth    = len("restart_asked")
+	eventKindWidth    = len("task_exited_badly")
 	eventSessionWidth = 16
 	eventActorWidth   = 10
 )
