@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -93,20 +94,31 @@ func (c *call) ref(words []string) bool {
 func (c *call) unknown(parent *cobra.Command, word string) error {
 	err := hitchpost.Errorf(hitchpost.UsageError, "no verb %q", strings.TrimSpace(path(parent)+" "+word))
 	lists := "`" + c.Program + " help` lists the verbs"
-	if parent.HasParent() {
+	switch {
+	case parent.HasParent():
 		lists = "`" + c.Program + " " + path(parent) + " --help` lists the verbs"
+	case c.Terminal == nil:
+		lists += "; a session of that name is attached to with a terminal, by ssh -t"
 	}
 	var near []string
 	if word != "" && len(word) < 20 { // the search takes time and memory with the length
 		near = parent.SuggestionsFor(word)
 	}
 	if len(near) > 0 {
-		return err.Hinted("did you mean %q? %s", strings.TrimSpace(path(parent)+" "+near[0]), lists)
-	}
-	if !parent.HasParent() && c.Terminal == nil {
-		return err.Hinted("%s; a session of that name is attached to with a terminal, by ssh -t", lists)
+		return err.Hinted("did you mean %q? %s", strings.TrimSpace(path(parent)+" "+nearest(word, near)), lists)
 	}
 	return err.Hinted("%s", lists)
+}
+
+// nearest is the one of verbs that begins most like word: of those that cobra finds, in no order that means something.
+func nearest(word string, verbs []string) string {
+	alike := func(verb string) (n int) {
+		for n < min(len(word), len(verb)) && word[n] == verb[n] {
+			n++
+		}
+		return n
+	}
+	return slices.MaxFunc(verbs, func(a, b string) int { return cmp.Compare(alike(a), alike(b)) })
 }
 
 // errGone says that the client takes no more output: there is nobody to tell.

@@ -20,6 +20,7 @@ func wrongLines() map[string]string {
 	return map[string]string{
 		"frobnicate":                      "no verb \"frobnicate\": `ssh host help` lists the verbs; a session of that name",
 		"lss":                             "no verb \"lss\": did you mean \"ls\"?",
+		"notes":                           "did you mean \"note\"? `ssh host help` lists the verbs; a session of that name",
 		"''":                              `no verb ""`,
 		"API":                             `no verb "API"`,
 		"__complete ls":                   `no verb "__complete"`,
@@ -57,7 +58,7 @@ func wrongLines() map[string]string {
 		"stop api --timeout 99999999999d": "durations are like",
 		"rename api two words":            "`rename` does not take \"words\": words with blanks need quotes",
 		"capture api --lines 0":           "--lines is at least 1",
-		"capture api --lines x":           `invalid argument "x" for "--lines" flag`,
+		"capture api --lines x":           `invalid argument "x" for "--lines" flag: no whole number: see`,
 		"key add --role root k":           `no role "root": use admin, operator or viewer`,
 		"key add --expires 0s k":          "a key that expires at once is of no use",
 		"key add what":                    "that is no public key",

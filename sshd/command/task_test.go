@@ -197,7 +197,7 @@ func TestTaskUsage(t *testing.T) {
 		"task show":                          "needs an ID",
 		"task log":                           "needs an ID",
 		"task log x --tail -1":               "--tail is at least 0",
-		"task log x --tail x":                "invalid argument",
+		"task log x --tail x":                `invalid argument "x" for "--tail" flag: no whole number: see`,
 		"task wait":                          "needs an ID",
 		"task wait x y":                      "does not take",
 		"task cancel":                        "needs an ID",

@@ -1,9 +1,13 @@
 package command
 
 import (
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // tree is the verbs of this one invocation. Nothing of it is shared: cobra keeps the values of flags in it.
@@ -22,7 +26,7 @@ func (c *call) tree() *cobra.Command {
 		}
 	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		e := usage("%s", strings.ReplaceAll(err.Error(), "\n", " "))
+		e := usage("%s", strings.ReplaceAll(flagText(err), "\n", " "))
 		e.Cause = err
 		return e.Hinted("see `%s %s --help`", c.Program, path(cmd))
 	})
@@ -34,6 +38,23 @@ func (c *call) tree() *cobra.Command {
 	root.SetHelpCommand(c.helpVerb(root))
 	root.InitDefaultHelpCmd() // cobra would add it only when it executes
 	return root
+}
+
+// flagText is err for people: without the names of functions that read numbers.
+func flagText(err error) string {
+	var of *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &of) || !errors.As(err, &number) {
+		return err.Error()
+	}
+	why := "no whole number"
+	switch {
+	case of.GetFlag().Value.Type() == "bool":
+		why = "it takes no value"
+	case errors.Is(number, strconv.ErrRange):
+		why = "too large a number"
+	}
+	return fmt.Sprintf("invalid argument %q for %q flag: %s", of.GetValue(), "--"+of.GetFlag().Name, why)
 }
 
 // Tree is the verbs for whoever lists them or writes their documents. It cannot be executed; see Run.
