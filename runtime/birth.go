@@ -106,7 +106,7 @@ func (s *Service) handOver(
 	ctx context.Context, session hitchpost.Session, files *launch.Prepared, size hitchpost.Size,
 ) error {
 	if err := files.Commit(); err != nil {
-		return s.notWritten(err)
+		return s.notWritten("a session", err)
 	}
 	record, err := encodeRecord(session)
 	if err != nil {

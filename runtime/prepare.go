@@ -21,7 +21,7 @@ func (s *Service) prepareNew(session hitchpost.Session, p program) (*launch.Prep
 		files, err = s.prepareRun(runKey{session.ID, 0}, session.Cwd, p)
 	}
 	if err != nil {
-		return nil, s.notWritten(errors.Join(err, s.folder.remove(session.ID, 0)))
+		return nil, s.notWritten("a session", errors.Join(err, s.folder.remove(session.ID, 0)))
 	}
 	return files, nil
 }
@@ -41,14 +41,14 @@ func (s *Service) prepareRun(k runKey, cwd string, p program) (*launch.Prepared,
 	return launch.Prepare(s.folder.spec(k), spec)
 }
 
-// notWritten tells that files could not be written. A full disk is over once somebody has freed space, so to try again
+// notWritten tells that the files of something could not be written. A full disk is over once somebody has freed space, so to try again
 // is right then, as with a database that is away.
-func (s *Service) notWritten(err error) error {
+func (s *Service) notWritten(of string, err error) error {
 	if fullDisk(err) {
 		return hitchpost.Errorf(hitchpost.UnavailableError, "the disk of %s is full: %w", s.DataDir, err).
 			Hinted("free space, then try again")
 	}
-	return hitchpost.Errorf(hitchpost.FailedError, "the files of a session cannot be written: %w", err).
+	return hitchpost.Errorf(hitchpost.FailedError, "the files of %s cannot be written: %w", of, err).
 		Hinted("look whether %s has free space and may be written, then try again", s.DataDir)
 }
 

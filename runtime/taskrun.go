@@ -114,8 +114,7 @@ func (s *Service) makeTask(
 		if hitchpost.KindOf(err) != hitchpost.FailedError {
 			return t, err
 		}
-		return t, hitchpost.Errorf(hitchpost.FailedError, "the files of a task cannot be written: %w", err).
-			Hinted("look whether %s has free space and may be written, then try again", s.DataDir)
+		return t, s.notWritten("a task", err)
 	}
 	kept, err := s.Store.CreateTask(ctx, t, hitchpost.ChangeTaskStarted, as(a, hitchpost.FromPerson, ""))
 	if err != nil {

@@ -144,6 +144,8 @@ func (s *Service) CancelTask(ctx context.Context, a hitchpost.Actor, ref string)
 	}
 	switch err := task.Cancel(s.folder.task(t.ID)); {
 	case errors.Is(err, task.ErrEnded):
+	case fullDisk(err):
+		return t, s.notWritten("a task", err)
 	case err != nil:
 		return t, fmt.Errorf("cancel task %s: %w", t.ID, err)
 	}

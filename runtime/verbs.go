@@ -76,7 +76,7 @@ func (s *Service) Restart(
 	}
 	files, err := s.prepareRun(runKey{session.ID, session.Restarts + 1}, session.Cwd, p)
 	if err != nil {
-		return hitchpost.StartResult{}, s.notWritten(err)
+		return hitchpost.StartResult{}, s.notWritten("a session", err)
 	}
 	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
 	// has changed yet.

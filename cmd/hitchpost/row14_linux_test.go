@@ -77,6 +77,11 @@ func TestRow14DiskFull(t *testing.T) {
 	s.findsNoSpace("new", "--title", "other", "--", "cat")
 	s.findsNoSpace("new", "--title", "other", "--env", "A=b", "--", "cat")
 	s.findsNoSpace("restart", "done")
+	s.findsNoSpace("task", "run", "--", "true")
+	s.findsNoSpace("task", "run", "--wait", "--json", "--", "true")
+	if left, err := os.ReadDir(s.path("data/tasks")); len(left) > 0 {
+		t.Errorf("left by tasks that were refused: %v, %v", left, err)
+	}
 	if now := s.ok("ls", "--all"); strings.Count(now, "\n") != strings.Count(sessions, "\n") || s.show("done").State != "STOPPED" {
 		t.Errorf("left by what was refused:\n%s\nwas\n%s", now, sessions)
 	}
