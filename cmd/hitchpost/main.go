@@ -30,7 +30,7 @@ func main() {
 	if len(os.Args) == 3 && os.Args[1] == runnerVerb {
 		os.Exit(task.Run(os.Args[2]))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), enders()...)
 	go func() {
 		<-ctx.Done()
 		stop() // a second signal ends the process at once
@@ -38,6 +38,16 @@ func main() {
 	status := run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(status)
+}
+
+// enders are the signals that ask the program to end. The hangup of a closed terminal is one of them, but not where it is
+// ignored, as nohup(1) has it: listening for it would undo that.
+func enders() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // streams are the three that every program has.

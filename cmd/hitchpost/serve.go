@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,6 +45,10 @@ func (p *program) serveCommand() *cobra.Command {
 
 // serve runs the whole server until ctx ends. Sessions live on after it.
 func (p *program) serve(ctx context.Context, set settings) (err error) {
+	// Without this, a Go program dies of SIGPIPE where nobody reads its log any more, such as a tee that Ctrl-C ended too.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	log := p.logger(set.LogFormat)
 	detach, err := sshd.ParseDetachKey(set.DetachKey)
 	if err != nil {
