@@ -41,8 +41,8 @@ func (s *Service) prepareRun(k runKey, cwd string, p program) (*launch.Prepared,
 	return launch.Prepare(s.folder.spec(k), spec)
 }
 
-// notWritten tells that the files of something could not be written. A full disk is over once somebody has freed space, so to try again
-// is right then, as with a database that is away.
+// notWritten tells that the files of something could not be written. A full disk is over once somebody has freed space,
+// so to try again is right then, as with a database that is away.
 func (s *Service) notWritten(of string, err error) error {
 	if fullDisk(err) {
 		return hitchpost.Errorf(hitchpost.UnavailableError, "the disk of %s is full: %w", s.DataDir, err).
