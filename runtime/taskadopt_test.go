@@ -58,7 +58,7 @@ func TestManyTasksAreAdoptedSomeAtATime(t *testing.T) {
 			found++
 		}
 	}
-	if found == 0 || found > 100 {
+	if found == 0 || found > 100+1 { // one more where tmux still has the pane of the first: it is taken in for that
 		t.Errorf("%d tasks were taken in by one pass", found)
 	}
 }
