@@ -78,7 +78,7 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 
 func noSession(ref string) error {
 	return hitchpost.Errorf(hitchpost.NotFoundError, "there is no session %q", ref).
-		Hinted("list the sessions, closed ones too").For("session")
+		Hinted("list the sessions; closed ones go by their id").For("session")
 }
 
 // moment scans a timestamptz into a time in UTC, and null into the zero time.

@@ -25,6 +25,7 @@ func peopled() *fake {
 	odd := bare()
 	odd.Handle, odd.Title = "odd", "日本 \x1b[31mred\x1b[m 👨‍👩‍👧 \u202eright-to-left\tand\nmore"
 	odd.Cwd, odd.Note, odd.StateSince = "/srv/ö\u009b1m", "two\nlines", now.Add(time.Hour)
+	odd.ClosedAt = now.Add(-3 * time.Minute)
 	return &fake{
 		sessions: []hitchpost.Session{full(), odd}, revives: true, screen: "$ make\nok", pages: [][]hitchpost.Event{happened()},
 		tasks: fakeTasks{task: ranTask(), ended: ranTask()},
@@ -55,7 +56,7 @@ func TestTextForPeople(t *testing.T) {
 	t.Parallel()
 	f := peopled()
 	lines := []string{
-		"help", "ls", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
+		"help", "ls", "ls --all", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
 		"rename api x", "send api x", "wait api", "note odd", "note api --set x",
 		"task ls", "task show x", "task run -- make", "task wait x", "task cancel x",
 		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "key revoke --actor bob", "node ls",

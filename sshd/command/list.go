@@ -28,7 +28,7 @@ func (c *call) lsVerb() *cobra.Command {
 			if c.json {
 				return c.document(listSessions(sessions))
 			}
-			return c.print(table(c.sessionRows(sessions), c.columns()))
+			return c.print(table(c.sessionRows(sessions, r.All), c.columns()))
 		},
 	}
 	c.prints(cmd, "session-list")
@@ -57,7 +57,9 @@ func parseStates[S ~string](cmd *cobra.Command, flag, list string, all []S) ([]S
 	return out, nil
 }
 
-func (c *call) sessionRows(sessions []hitchpost.Session) [][]string {
+// sessionRows is the list for people. With the closed ones it tells which are closed and the ids of all: a closed session
+// has no handle that finds it.
+func (c *call) sessionRows(sessions []hitchpost.Session, all bool) [][]string {
 	rows := make([][]string, 1, len(sessions)+1)
 	rows[0] = []string{"HANDLE", "STATE", "AGE", "KIND", "NODE", "WHERE", "OUTPUT", "ATTACHED", "TITLE"}
 	for _, s := range sessions {
@@ -65,6 +67,13 @@ func (c *call) sessionRows(sessions []hitchpost.Session) [][]string {
 			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, cmp.Or(s.Work(), s.Cwd),
 			c.age(s.LastOutputAt), strconv.Itoa(s.Attached), s.Title,
 		})
+	}
+	if !all {
+		return rows
+	}
+	rows[0] = slices.Concat([]string{"ID"}, slices.Insert(rows[0], 3, "CLOSED"))
+	for i, s := range sessions {
+		rows[i+1] = slices.Concat([]string{s.ID}, slices.Insert(rows[i+1], 3, c.age(s.ClosedAt)))
 	}
 	return rows
 }
@@ -135,6 +144,7 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 		{"created", c.when(s.CreatedAt)},
 		{"started", c.when(s.StartedAt)},
 		{"ended", c.when(s.EndedAt)},
+		{"closed", c.when(s.ClosedAt)},
 		{"last output", c.when(s.LastOutputAt)},
 		{"last attached", c.when(s.LastAttachedAt)},
 	}, 0)
