@@ -24,7 +24,7 @@ func (s *session) runPlain(words []string) int {
 	defer context.AfterFunc(ctx, in.Interrupt)()
 	last := s.words(ctx)
 	return s.runCommand(ctx, cancel, last, command.Invocation{
-		Words: words, Stdin: in, Stdout: s.until(ctx, s.out), Stderr: last,
+		Words: words, Stdin: piped{in, ctx, s.ssh}, Stdout: s.until(ctx, s.out), Stderr: last,
 	})
 }
 
