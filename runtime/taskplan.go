@@ -29,6 +29,11 @@ func planTask(now time.Time, t hitchpost.Task, seen taskSeen) *store.TaskEnd {
 			return nil
 		}
 		return &store.TaskEnd{Change: hitchpost.ChangeTaskLost, Reason: "its files are gone, and tmux does not run it"}
+	case errors.Is(seen.err, task.ErrDamaged):
+		if seen.inTmux || !over {
+			return nil
+		}
+		return &store.TaskEnd{Change: hitchpost.ChangeTaskLost, Reason: "its files are damaged, and tmux does not run it"}
 	case seen.err != nil:
 		return nil // unknown is not gone
 	case seen.folder.Record != nil:
@@ -68,7 +73,11 @@ func taskEnd(spec task.Spec, rec task.Record) store.TaskEnd {
 	case rec.TimedOut:
 		end.TimedOut, end.Reason = true, fmt.Sprintf("took longer than its limit of %v", spec.Timeout)
 	default:
-		end.Reason = exitReason(exit, rec.Error)
+		why := rec.Error
+		if rec.InputCut {
+			why = "its input was cut off before the end"
+		}
+		end.Reason = exitReason(exit, why)
 		if exit.Well() {
 			end.Change = hitchpost.ChangeTaskExitedWell
 		}

@@ -36,10 +36,13 @@ func TestPlanTask(t *testing.T) {
 			taskSeen{folder: task.Seen{Started: true, Record: ended}}, hitchpost.ChangeTaskExitedBadly},
 		"ended, and its runner lingers": {time.Second,
 			taskSeen{inTmux: true, folder: task.Seen{Started: true, Alive: true, Record: ended}}, hitchpost.ChangeTaskExitedBadly},
-		"its files are not there yet":   {time.Second, taskSeen{err: fs.ErrNotExist}, ""},
-		"its files are gone":            {time.Minute, taskSeen{err: fs.ErrNotExist}, hitchpost.ChangeTaskLost},
-		"its files are gone, and it is": {time.Minute, taskSeen{inTmux: true, err: fs.ErrNotExist}, ""},
-		"its files cannot be read":      {time.Hour, taskSeen{err: errors.New("input/output error")}, ""},
+		"its files are not there yet":             {time.Second, taskSeen{err: fs.ErrNotExist}, ""},
+		"its files are gone":                      {time.Minute, taskSeen{err: fs.ErrNotExist}, hitchpost.ChangeTaskLost},
+		"its files are gone, and it is":           {time.Minute, taskSeen{inTmux: true, err: fs.ErrNotExist}, ""},
+		"its files are damaged":                   {time.Minute, taskSeen{err: task.ErrDamaged}, hitchpost.ChangeTaskLost},
+		"its files are damaged, and tmux has it":  {time.Minute, taskSeen{inTmux: true, err: task.ErrDamaged}, ""},
+		"its files are damaged, and it is as new": {time.Second, taskSeen{err: task.ErrDamaged}, ""},
+		"its files cannot be read":                {time.Hour, taskSeen{err: errors.New("input/output error")}, ""},
 	} {
 		end := planTask(now, hitchpost.Task{State: hitchpost.TaskRunning, StartedAt: now.Add(-c.age)}, c.seen)
 		var got hitchpost.TaskChange

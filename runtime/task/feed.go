@@ -93,11 +93,18 @@ func pour(ctx context.Context, folder string, pipe *os.File, r io.Reader) error 
 		awaitUnread(pipe)
 	}()
 	err := poured(ctx, folder, copied, unread)
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil
+	}
+	if err == nil {
+		// Before the end of the input, so that whoever sees that end knows whether it was cut.
+		if err = mark(folder, givenName); errors.Is(err, fs.ErrNotExist) {
+			err = nil // the task is over, and was removed
+		}
+	}
 	closed := pipe.Close() // ends a write in flight and the wait
 	<-unread
 	switch {
-	case errors.Is(err, syscall.EPIPE):
-		return nil
 	case err != nil:
 		return fmt.Errorf("feed task: %w", err)
 	case closed != nil:

@@ -40,6 +40,7 @@ func TestInputArrivesWhole(t *testing.T) {
 			if got := output(t, r.folder); got != string(data) {
 				t.Errorf("%d bytes of %d, or others", len(got), len(data))
 			}
+			r.wasCut(false)
 		})
 	}
 }
@@ -143,6 +144,7 @@ func TestInputThatNobodyReads(t *testing.T) {
 					t.Fatal(err)
 				}
 				r.endsWith(3, "")
+				r.wasCut(false)
 				if err := task.Feed(t.Context(), r.folder, e); err != nil {
 					t.Errorf("after the end: %v", err)
 				}
@@ -172,6 +174,25 @@ func TestFeedEndsWithItsContextAndSoDoesTheInput(t *testing.T) {
 	r.endsWith(0, "")
 	if got := output(t, r.folder); got != "some eof\n" {
 		t.Errorf("%q", got)
+	}
+	r.wasCut(true)
+}
+
+// A command that ends while its input goes on has had all that it wanted.
+func TestInputThatGoesOnIsNotCut(t *testing.T) {
+	t.Parallel()
+	r := begin(t, fed(t, "head", "-n", "1"))
+	in, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- task.Feed(t.Context(), r.folder, in) }()
+	if _, err := io.WriteString(out, "one\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.endsWith(0, "")
+	r.wasCut(false)
+	out.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

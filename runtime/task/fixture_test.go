@@ -144,6 +144,14 @@ func (r *started) endsWith(code int, signal string) task.Record {
 	return record
 }
 
+// wasCut fails unless the record of a task that has ended says so of its input.
+func (r *started) wasCut(want bool) {
+	r.t.Helper()
+	if record := look(r.t, r.folder).Record; record == nil || record.InputCut != want {
+		r.t.Errorf("record %+v, want the input cut: %v", record, want)
+	}
+}
+
 func isEnd(r task.Record, code int, signal string) bool {
 	if signal != "" {
 		return r.Signal == signal && r.Code == nil

@@ -12,6 +12,7 @@ const (
 	stdinName   = "stdin"
 	cancelName  = "cancel"
 	fedName     = "fed"
+	givenName   = "given"
 
 	// RecordName is the name of the Record in a task's folder. It arrives whole, by a rename, and tells the end.
 	RecordName = "exit.json"

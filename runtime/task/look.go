@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// ErrDamaged says that a file in a task's folder is not what it was.
+var ErrDamaged = errors.New("damaged")
+
 // Seen is what a task's folder tells at one moment.
 type Seen struct {
 	Spec        Spec
@@ -23,8 +26,8 @@ func (s Seen) Over() bool { return s.Record != nil || s.Started && !s.Alive }
 // Look reads the folder of a task. It is right at any moment: beside a runner that starts or ends just now, and after a
 // power loss. It takes no lock and disturbs nobody.
 //
-// Errors: one that wraps fs.ErrNotExist where there is no such folder, or none that Create finished; another for a
-// folder that is damaged or cannot be read.
+// Errors: one that wraps fs.ErrNotExist where there is no such folder, or none that Create finished; ErrDamaged where its
+// description or its record is not one; another for a folder that cannot be read.
 func Look(folder string) (Seen, error) {
 	s, err := look(folder)
 	if err != nil {

@@ -23,6 +23,9 @@ type Record struct {
 	// Hangup tells that the runner's terminal was gone or the runner was told to end: the machine or tmux went down, and
 	// the command did not end of itself. Such a task is LOST; EndedAt is when its processes were gone.
 	Hangup bool
+	// InputCut tells that the end of the command's standard input was not the end of what it was to get: who fed it went
+	// away.
+	InputCut bool
 	// StartedAt is zero where the command was never started. The time from StartedAt to EndedAt is real, also where
 	// somebody set the clock meanwhile.
 	StartedAt, EndedAt time.Time
@@ -48,6 +51,7 @@ type recordFile struct {
 	Cancelled     bool       `json:"cancelled,omitempty"`
 	TimedOut      bool       `json:"timed_out,omitempty"`
 	Hangup        bool       `json:"hangup,omitempty"`
+	InputCut      bool       `json:"input_cut,omitempty"`
 	StartedAt     *time.Time `json:"started_at,omitempty"`
 	EndedAt       time.Time  `json:"ended_at"`
 	UserSeconds   float64    `json:"user_seconds"`
@@ -63,7 +67,7 @@ const errorLimit = 1 << 10
 func (r Record) encode() ([]byte, error) {
 	f := recordFile{
 		Version: 1, Code: r.Code, Signal: r.Signal, Cancelled: r.Cancelled, TimedOut: r.TimedOut, Hangup: r.Hangup,
-		EndedAt: r.EndedAt.UTC(), UserSeconds: r.UserSeconds, SystemSeconds: r.SystemSeconds, MaxRSSBytes: r.MaxRSSBytes,
+		InputCut: r.InputCut, EndedAt: r.EndedAt.UTC(), UserSeconds: r.UserSeconds, SystemSeconds: r.SystemSeconds, MaxRSSBytes: r.MaxRSSBytes,
 		LogBytes: r.LogBytes, Error: strings.ToValidUTF8(r.Error[:min(len(r.Error), errorLimit)], ""),
 	}
 	if !r.StartedAt.IsZero() {
@@ -82,15 +86,16 @@ func readRecord(folder string) (*Record, error) {
 	}
 	var f recordFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 	}
 	known := (f.Code == nil) != (f.Signal == "")
 	neverRan := f.Code == nil && f.Signal == "" && f.StartedAt == nil && (f.Cancelled || f.Hangup)
 	if f.Version != 1 || f.EndedAt.IsZero() || !(known || neverRan) {
-		return nil, fmt.Errorf("%s is not the record of a task", path)
+		return nil, fmt.Errorf("%s is not the record of a task: %w", path, ErrDamaged)
 	}
 	r := &Record{
-		Code: f.Code, Signal: f.Signal, Cancelled: f.Cancelled, TimedOut: f.TimedOut, Hangup: f.Hangup, EndedAt: f.EndedAt,
+		Code: f.Code, Signal: f.Signal, Cancelled: f.Cancelled, TimedOut: f.TimedOut, Hangup: f.Hangup, InputCut: f.InputCut,
+		EndedAt:     f.EndedAt,
 		UserSeconds: f.UserSeconds, SystemSeconds: f.SystemSeconds, MaxRSSBytes: f.MaxRSSBytes, LogBytes: f.LogBytes,
 		Error: f.Error,
 	}

@@ -55,6 +55,7 @@ func (r *runner) run() {
 	s.begin()
 	status, alone := r.await()
 	r.record.EndedAt = started.Add(time.Since(started)) // on the monotonic clock
+	r.record.InputCut = r.inputCut()
 	r.judge(status)
 	s.end()
 	s.drain()

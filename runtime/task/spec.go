@@ -136,10 +136,10 @@ func readSpec(folder string) (Spec, error) {
 	}
 	var f specFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return Spec{}, fmt.Errorf("%s: %w", path, err)
+		return Spec{}, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 	}
 	if f.Version != 1 || len(f.Argv) == 0 || !filepath.IsAbs(string(f.Dir)) || f.LogLimit <= 0 {
-		return Spec{}, fmt.Errorf("%s is not the description of a task", path)
+		return Spec{}, fmt.Errorf("%s is not the description of a task: %w", path, ErrDamaged)
 	}
 	return Spec{
 		ID: f.ID, Argv: durable.Words(f.Argv), Dir: string(f.Dir), Env: durable.Words(f.Env), Timeout: f.Timeout,
