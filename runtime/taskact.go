@@ -21,6 +21,7 @@ func (s *Service) reconcileTasks(ctx context.Context, stored []hitchpost.Task, p
 	for _, p := range panes {
 		running[p.Session] = p
 	}
+	ends := 0
 	for _, t := range stored {
 		pane, has := running[t.ID]
 		delete(running, t.ID)
@@ -34,6 +35,10 @@ func (s *Service) reconcileTasks(ctx context.Context, stored []hitchpost.Task, p
 			s.Log.Warn("files of a task not read", "task", t.ID, "err", seen.err)
 		}
 		if end := planTask(time.Now(), t, seen); end != nil {
+			if ends++; ends > tasksEach {
+				s.Wake() // for the rest
+				continue
+			}
 			s.endTask(ctx, t, seen, *end)
 		}
 	}
@@ -88,8 +93,9 @@ func (s *Service) finishTask(ctx context.Context, t hitchpost.Task, end store.Ta
 	return got, nil
 }
 
-// adoptEach is how many tasks on disk one pass takes in. Sessions wait for the pass, and at a start everybody does.
-const adoptEach = 100
+// tasksEach is how many ends of tasks one pass records, and how many tasks on disk it takes in. The sessions wait for
+// the next pass, and at a start everybody waits for the first.
+const tasksEach = 100
 
 // adoptFolders takes in the tasks on disk that the store does not know, as one restored from an older backup does not.
 func (s *Service) adoptFolders(ctx context.Context) {
@@ -113,7 +119,7 @@ func (s *Service) adoptFolders(ctx context.Context) {
 		if err != nil || id.String() != e.Name() || known[e.Name()] {
 			continue
 		}
-		if adopted++; adopted > adoptEach {
+		if adopted++; adopted > tasksEach {
 			s.Wake() // for the rest
 			return
 		}

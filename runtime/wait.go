@@ -90,7 +90,8 @@ func (s *Service) newest(
 }
 
 func (s *Service) timedOut(session hitchpost.Session, after time.Duration) error {
-	e := hitchpost.Errorf(hitchpost.TimeoutError, "%s is still %s after %v", session.Handle, session.State, after)
+	e := hitchpost.Errorf(hitchpost.TimeoutError, "%s is still %s after %v", session.Handle, session.State,
+		after.Round(time.Millisecond))
 	if !s.board.databaseOK() {
 		e = hitchpost.Errorf(hitchpost.TimeoutError, "%s was %s when last seen, and the database is away", session.Handle,
 			session.State)
