@@ -67,6 +67,9 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, force bo
 			return usage("a session that is %s cannot be restarted", s).Hinted("use RECOVERABLE, STOPPED or FAILED")
 		}
 	}
+	if err := c.Actor.Require(hitchpost.Drive); err != nil {
+		return err // once, and not for each of them
+	}
 	sessions, err := c.Service.List(cmd.Context(), c.Actor, hitchpost.ListRequest{States: states})
 	if err != nil {
 		return err

@@ -169,12 +169,16 @@ func (c *call) taskWaitVerb() *cobra.Command {
 		Long: "The exit status is the task's own, 128+N for signal N, and 124 when its limit\n" +
 			"or --timeout was over. --timeout ends the wait and not the task.",
 		RunE: func(cmd *cobra.Command, words []string) error {
+			t, err := c.Service.Task(cmd.Context(), c.Actor, words[0]) // also where there is no time to wait
+			if err != nil {
+				return err
+			}
 			ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
 			if cmd.Flags().Changed("timeout") {
 				ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(timeout), errWaited)
 			}
 			defer cancel()
-			t, err := c.Service.WaitTask(ctx, c.Actor, words[0])
+			waited, err := c.Service.WaitTask(ctx, c.Actor, t.ID)
 			switch {
 			case errors.Is(err, errWaited):
 				return hitchpost.Errorf(hitchpost.TimeoutError, "task %s is still running", t.ID).For("timeout").
@@ -182,8 +186,8 @@ func (c *call) taskWaitVerb() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			err = c.taskDone(t)
-			c.end(t)
+			err = c.taskDone(waited)
+			c.end(waited)
 			return err
 		},
 	}
