@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hitchpost/hitchpost/sshd/command/commandtest"
 )
 
 // The tests of this file hold the command contract through the OpenSSH client: what scripts rely on.
@@ -361,34 +358,5 @@ func TestHostileTmuxConf(t *testing.T) {
 	}
 	if _, err := os.Stat(s.path("pwned")); err == nil {
 		t.Error("the user's own hook ran")
-	}
-}
-
-func TestDoctor(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	cmd := exec.Command(built, "doctor", "--json", "--data-dir", s.path("data"), "--database-url", s.flags[len(s.flags)-1])
-	cmd.Env = s.env
-	out, err := cmd.Output()
-	var doc struct {
-		OK         bool
-		TmuxSocket string `json:"tmux_socket"`
-		Checks     []struct{ Name, State, Detail, Hint string }
-	}
-	if jerr := json.Unmarshal(out, &doc); jerr != nil {
-		t.Fatalf("%v %v\n%s", err, jerr, out)
-	}
-	schema, err := commandtest.Compile([]byte(ran(t, "help", "--schema", "doctor").out))
-	must(t, err)
-	if err := schema.Check(out); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-	if want := filepath.Join(s.path("data"), "tmux", "tmux.sock"); doc.TmuxSocket != want {
-		t.Errorf("tmux_socket %q, want %q", doc.TmuxSocket, want)
-	}
-	for _, c := range doc.Checks {
-		if c.State == "bad" {
-			t.Errorf("%+v", c)
-		}
 	}
 }
