@@ -93,7 +93,8 @@ func diagnose(ctx context.Context, set settings) diagnosis {
 	keys, keysCheck := checkHostKeys(set)
 	d.HostKeys = append(d.HostKeys, keys...) // an empty list, not null
 	d.Checks = []check{
-		checkDataDir(set), checkServe(set.DataDir), checkTmux(report, err), checkSurvival(ctx, report.Pid), checkPostgreSQL(ctx, set), keysCheck,
+		checkDataDir(set), checkServe(set.DataDir), checkTmux(report, err), checkSurvival(ctx, report.Pid),
+		checkPostgreSQL(ctx, set), keysCheck,
 	}
 	for _, c := range d.Checks {
 		d.OK = d.OK && c.State != checkBad
