@@ -19,8 +19,14 @@ func route(cs charm.Session) {
 	}
 }
 
+// eraseLine empties the line that the cursor is on: ECMA-48, EL.
+const eraseLine = "\r\x1b[K"
+
 // route runs the session's stage and returns the exit status.
 func (s *session) route() int {
+	if s.terminal && s.reconnects() {
+		_, _ = s.Write([]byte(eraseLine)) // hitchpost connect has one that tells what it waits for
+	}
 	if s.id.refusal != nil {
 		return s.fail(s.id.refusal)
 	}

@@ -131,6 +131,9 @@ func TestConnectKeyRevoked(t *testing.T) {
 	}
 	s.up()
 	term.leaves(77)
+	if text := term.screen(); strings.Contains(text, "reconnecting") || !strings.Contains(text, "\nhitchpost: this key was revoked") {
+		t.Errorf("the reason has no line of its own:\n%s", text)
+	}
 }
 
 func TestConnectEndsWithTheSession(t *testing.T) {
