@@ -90,7 +90,8 @@ func byConstraint(name string) (meaning, bool) {
 	case "terminal_sessions_node_id_fkey", "terminal_attachments_node_id_fkey", "terminal_tasks_node_id_fkey":
 		return meaning{hitchpost.NotFoundError, "there is no such node", "list the nodes", "node"}, true
 	case "terminal_attachments_session_id_fkey", "terminal_events_session_id_fkey", "terminal_tasks_session_id_fkey":
-		return meaning{hitchpost.NotFoundError, "there is no such session", "list the sessions; closed ones go by their id", "session"}, true
+		return meaning{hitchpost.NotFoundError, "there is no such session",
+			"list the sessions; closed ones go by their id", "session"}, true
 	case "terminal_tasks_pkey":
 		return meaning{hitchpost.ConflictError, "there is a task with that id already", "", "task"}, true
 	case "terminal_attachments_pkey":
