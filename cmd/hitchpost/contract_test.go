@@ -84,7 +84,7 @@ func TestSessionDocument(t *testing.T) {
 	one := list.Sessions[0]
 	for _, field := range strings.Fields(`id handle title kind node project cwd repo branch state state_reason state_source
 		state_since attached args conversation_id exit_code exit_signal restarts note check created_at started_at ended_at
-		last_output_at last_attached_at`) {
+		last_output_at last_attached_at closed_at`) {
 		if _, ok := one[field]; !ok {
 			t.Errorf("no field %s", field)
 		}

@@ -39,6 +39,7 @@ type sessionView struct {
 	EndedAt        stamp            `json:"ended_at"`
 	LastOutputAt   stamp            `json:"last_output_at"`
 	LastAttachedAt stamp            `json:"last_attached_at"`
+	ClosedAt       stamp            `json:"closed_at"`
 }
 
 func viewSession(s hitchpost.Session) sessionView {
@@ -53,7 +54,7 @@ func viewSession(s hitchpost.Session) sessionView {
 		ConversationID: orNull(s.ConversationID), ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal),
 		Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
 		StartedAt: at(s.StartedAt), EndedAt: at(s.EndedAt), LastOutputAt: at(s.LastOutputAt),
-		LastAttachedAt: at(s.LastAttachedAt),
+		LastAttachedAt: at(s.LastAttachedAt), ClosedAt: at(s.ClosedAt),
 	}
 }
 

@@ -34,7 +34,7 @@ var fullDocument = map[string]any{
 	"args": []any{"make", "a b"}, "conversation_id": "c-1", "exit_code": 7.0, "exit_signal": nil, "restarts": 3.0,
 	"note": "next: tests", "check": "make test", "created_at": "2026-03-02T04:06:07.000Z",
 	"started_at": "2026-03-04T02:06:07.005Z", "ended_at": "2026-03-04T05:04:37.000Z",
-	"last_output_at": "2026-03-04T05:04:07.000Z", "last_attached_at": "2026-03-04T06:06:07.000Z",
+	"last_output_at": "2026-03-04T05:04:07.000Z", "last_attached_at": "2026-03-04T06:06:07.000Z", "closed_at": nil,
 }
 
 var bareDocument = map[string]any{
@@ -42,7 +42,7 @@ var bareDocument = map[string]any{
 	"cwd": "/", "repo": nil, "branch": nil, "state": "STARTING", "state_reason": nil, "state_source": "person",
 	"state_since": "2026-03-04T05:06:07.000Z", "attached": 0.0, "args": []any{}, "conversation_id": nil, "exit_code": nil,
 	"exit_signal": nil, "restarts": 0.0, "note": nil, "check": nil, "created_at": "2026-03-04T05:06:07.000Z",
-	"started_at": nil, "ended_at": nil, "last_output_at": nil, "last_attached_at": nil,
+	"started_at": nil, "ended_at": nil, "last_output_at": nil, "last_attached_at": nil, "closed_at": nil,
 }
 
 func TestDocumentsOfSessions(t *testing.T) {
