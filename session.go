@@ -62,7 +62,9 @@ type Session struct {
 
 // Leased reports whether the session's start or stop may be under way at a time of the store's clock. Where that clock
 // was set back since the lease was given, it says nothing, and the lease is over: it would last for as long again.
-func (s Session) Leased(now time.Time) bool { return now.Before(s.LeaseUntil) && !now.Before(s.StateSince) }
+func (s Session) Leased(now time.Time) bool {
+	return now.Before(s.LeaseUntil) && !now.Before(s.StateSince)
+}
 
 // Open reports whether the session is still on the list.
 func (s Session) Open() bool { return s.ClosedAt.IsZero() }

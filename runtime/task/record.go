@@ -67,7 +67,8 @@ const errorLimit = 1 << 10
 func (r Record) encode() ([]byte, error) {
 	f := recordFile{
 		Version: 1, Code: r.Code, Signal: r.Signal, Cancelled: r.Cancelled, TimedOut: r.TimedOut, Hangup: r.Hangup,
-		InputCut: r.InputCut, EndedAt: r.EndedAt.UTC(), UserSeconds: r.UserSeconds, SystemSeconds: r.SystemSeconds, MaxRSSBytes: r.MaxRSSBytes,
+		InputCut: r.InputCut, EndedAt: r.EndedAt.UTC(),
+		UserSeconds: r.UserSeconds, SystemSeconds: r.SystemSeconds, MaxRSSBytes: r.MaxRSSBytes,
 		LogBytes: r.LogBytes, Error: strings.ToValidUTF8(r.Error[:min(len(r.Error), errorLimit)], ""),
 	}
 	if !r.StartedAt.IsZero() {

@@ -158,7 +158,8 @@ func serverEnv(given []string) []string {
 	for _, kv := range given {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
-		case strings.HasPrefix(name, "TMUX"), strings.HasPrefix(name, "HITCHPOST_"), name == "LC_ALL", name == "LC_CTYPE", name == "LANGUAGE":
+		case strings.HasPrefix(name, "TMUX"), strings.HasPrefix(name, "HITCHPOST_"),
+			name == "LC_ALL", name == "LC_CTYPE", name == "LANGUAGE":
 		case name == "LANG":
 			locale = value
 		default:
