@@ -57,7 +57,7 @@ func (s *session) runTyped(words []string) int {
 func (s *session) runCommand(
 	ctx context.Context, cancel context.CancelCauseFunc, last *lastWords, inv command.Invocation,
 ) int {
-	got := make(chan charm.Signal, 1)
+	got := make(chan charm.Signal, maxSignals) // what does not fit is dropped, and may be the one that counts
 	s.signals.register(got)
 	defer s.signals.register(nil)
 	s.start("signals", func() {

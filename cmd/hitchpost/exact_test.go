@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/crypto/ssh"
@@ -107,8 +108,8 @@ func TestAnswersAreWhole(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		c := s.dial()
-		overdue := context.AfterFunc(t.Context(), func() { _ = c.Close() })
-		defer overdue()
+		overdue := time.AfterFunc(2*waitLimit, func() { _ = c.Close() })
+		defer overdue.Stop()
 		for i := range 500 {
 			line, want := nth(i)
 			if out, status, err := channel(c, line); err != nil || status != 0 || string(out) != want {
@@ -147,6 +148,7 @@ func ending(log string) string {
 type call struct {
 	*ssh.Session
 	t         *testing.T
+	client    *ssh.Client
 	line      string
 	out, errs buffer
 }
@@ -156,7 +158,7 @@ func (s *stack) call(c *ssh.Client, line, first string) *call {
 	s.t.Helper()
 	session, err := c.NewSession()
 	must(s.t, err)
-	x := &call{Session: session, t: s.t, line: line}
+	x := &call{Session: session, t: s.t, client: c, line: line}
 	x.Stdout, x.Stderr = &x.out, &x.errs
 	_, err = x.StdinPipe()
 	must(s.t, err)
@@ -168,6 +170,8 @@ func (s *stack) call(c *ssh.Client, line, first string) *call {
 // ends waits for the end of a command that fails, and for its one line on stderr.
 func (x *call) ends(status int, says string) {
 	x.t.Helper()
+	overdue := time.AfterFunc(waitLimit, func() { _ = x.client.Close() })
+	defer overdue.Stop()
 	var exit *ssh.ExitError
 	if err := x.Wait(); !errors.As(err, &exit) || exit.ExitStatus() != status {
 		x.t.Errorf("%s: %v, want exit status %d", x.line, err, status)
