@@ -84,7 +84,7 @@ func (c *control) reader(event func(string), lost func()) {
 		},
 	}
 	c.err = p.run()
-	if err := p.current.err(); err != nil { // such as the answer to its own attach
+	if err := p.reply().err(); err != nil { // such as the answer to its own attach
 		c.err = err
 	}
 	close(c.gone)

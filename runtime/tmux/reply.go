@@ -12,7 +12,9 @@ import (
 // maxReply bounds what one command may answer; a healthy answer is far below it.
 const maxReply = 16 << 20
 
-// reply is the answer to one line: what it printed, and the errors among it.
+// reply is the answer to one line: what it printed, and the errors among it. It must not be copied: a strings.Builder
+// points at itself, unseen by the compiler, and a copy keeps that pointer when the first one's stack has gone, which ends
+// the process at the next collection.
 type reply struct {
 	marker string
 	text   strings.Builder
@@ -35,7 +37,7 @@ type replies struct {
 	isMark  func(string) bool
 	done    func(*reply)
 	event   func(name string)
-	current reply
+	current *reply // nil: none is under way
 }
 
 var errFlood = errors.New("tmux answered more than can be right")
@@ -78,7 +80,7 @@ func (p *replies) block(nums string) error {
 			p.end(text.String(), true)
 			return nil
 		}
-		if text.Len()+p.current.text.Len()+len(l) > maxReply {
+		if text.Len()+p.reply().text.Len()+len(l) > maxReply {
 			return errFlood
 		}
 		text.Write(l)
@@ -86,17 +88,24 @@ func (p *replies) block(nums string) error {
 	}
 }
 
+// reply is the one under way.
+func (p *replies) reply() *reply {
+	if p.current == nil {
+		p.current = &reply{}
+	}
+	return p.current
+}
+
 func (p *replies) end(text string, failed bool) {
+	r := p.reply()
 	switch mark := strings.TrimSuffix(text, "\n"); {
 	case failed:
-		p.current.errs = append(p.current.errs, mark)
+		r.errs = append(r.errs, mark)
 	case p.isMark(mark):
-		done := p.current
-		done.marker = mark
-		p.current = reply{}
-		p.done(&done)
+		r.marker, p.current = mark, nil
+		p.done(r)
 	default:
-		p.current.text.WriteString(text)
+		r.text.WriteString(text)
 	}
 }
 
