@@ -14,11 +14,13 @@ import (
 	"github.com/hitchpost/hitchpost"
 )
 
-// daemon starts a session whose program leaves a process of its own behind, in a session of its own, and returns both.
+// daemon starts a session whose program leaves a process of its own behind in its first run, in a session of its own, and
+// returns both.
 func (r *rig) daemon(title string) (hitchpost.Session, int) {
 	r.t.Helper()
 	file := filepath.Join(r.dir, title+".pid")
-	s := r.start(title, "sh", "-c", `setsid sh -c 'echo $$ > "$0.new" && mv "$0.new" "$0"; exec sleep 1000' "$0" & cat`, file)
+	s := r.start(title, "sh", "-c",
+		`[ -e "$0" ] || setsid sh -c 'echo $$ > "$0.new" && mv "$0.new" "$0"; exec sleep 1000' "$0" & cat`, file)
 	var pid int
 	eventually(r.t, func() bool {
 		text, err := os.ReadFile(file)
