@@ -20,10 +20,25 @@ const (
 	statusIsWell = "\x1b[0n"
 )
 
-// flush waits until the terminal has read all that the program printed. tmux lets go of a pane as soon as its process
+// flush waits until the terminal has read all that the program printed, for flushLimit at most.
+func flush() {
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		awaitAnswer()
+	}()
+	select {
+	case <-answered:
+	case <-time.After(flushLimit):
+		// It may wait for ever in a read: a process that is about to end can take the answer between poll and read. This
+		// process ends soon, and that read with it.
+	}
+}
+
+// awaitAnswer asks the terminal whether it is well and waits for its answer. tmux lets go of a pane as soon as its process
 // has ended, and of what it has not read yet. An answer to a question that stands behind the output proves that it was
 // read. What a person typed meanwhile is dropped with the rest of the program's input.
-func flush() {
+func awaitAnswer() {
 	// The foreground group may be that of a job that is gone, and a write or a change of modes from the background
 	// would stop this process; tcsetpgrp(3).
 	signal.Ignore(syscall.SIGTTOU, syscall.SIGTTIN)
