@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
@@ -60,14 +62,14 @@ func makeDirectory(dir string, mode os.FileMode) error {
 
 // lockDataDir takes the one lock of a data directory. It is given back when the file is closed, so also when the
 // process is killed; the file is never removed, since a second lock could then be taken on a new one.
-func lockDataDir(dir string) (*os.File, error) {
+func lockDataDir(ctx context.Context, dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, hitchpost.Errorf(hitchpost.FailedError, "the data directory cannot be used: %w", err).
 			Hinted("check that this account may write to %s, or give another with --data-dir", dir)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lock(ctx, f); err != nil {
 		holder, _ := os.ReadFile(path)
 		err = hitchpost.Errorf(hitchpost.ConflictError, "the data directory %s is in use by process %s", dir,
 			strings.TrimSpace(string(holder))).Hinted("stop that one, or give another with --data-dir")
@@ -80,6 +82,24 @@ func lockDataDir(dir string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("mark the data directory: %w", noSpace(dir, err)), f.Close())
 	}
 	return f, nil
+}
+
+// lockPatience is how long the lock is asked for. One that was killed may leave it for a moment to a child that it was
+// just about to start, and doctor takes it to see whether it is free.
+const lockPatience = 2 * time.Second
+
+func lock(ctx context.Context, f *os.File) error {
+	for end := time.Now().Add(lockPatience); ; {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // nodeID is the identity of this node, made once and kept in the data directory.

@@ -55,7 +55,7 @@ func (p *program) restore(ctx context.Context, set settings, path string, force 
 	if err := makeDataDir(set.DataDir); err != nil {
 		return err
 	}
-	lock, err := lockDataDir(set.DataDir)
+	lock, err := lockDataDir(ctx, set.DataDir)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (p *program) serve(ctx context.Context, set settings) (err error) {
 	if err := makeDataDir(set.DataDir); err != nil {
 		return err
 	}
-	lock, err := lockDataDir(set.DataDir)
+	lock, err := lockDataDir(ctx, set.DataDir)
 	if err != nil {
 		return err
 	}
