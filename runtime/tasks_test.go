@@ -219,7 +219,8 @@ func TestTaskEndsWithoutService(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	gate, open := r.gate()
-	first, second := r.sh("echo up; read x < %s; exit 5", gate), r.sh("echo up; exec cat %s", gate)
+	shut, _ := r.gate() // of its own: it would take the line that is for the other
+	first, second := r.sh("echo up; read x < %s; exit 5", gate), r.sh("echo up; exec cat %s", shut)
 	r.wrote(first.ID, "up\n")
 	r.wrote(second.ID, "up\n")
 	r.down()
