@@ -91,7 +91,7 @@ func keepSessions(ctx context.Context, data string, n int) error {
 	}
 	_, err = conn.Exec(ctx, `insert into terminal_sessions (id, handle, title, kind, node_id, cwd, state, state_reason,
 			state_source, state_since, args, exit_code, created_at, started_at, ended_at, last_output_at)
-		select gen_random_uuid(), 'kept-' || i, 'Kept ' || i, 'command', node.id, '/srv/work/kept', 'STOPPED', 'exit 0',
+		select gen_random_uuid(), 'kept-' || i, 'Kept ' || i, 'command', node.id, '/srv/kept', 'STOPPED', 'exit 0',
 			'exit', now(), array['make', 'all'], 0, now() + i * interval '1 microsecond', now(), now(), now()
 		from terminal_nodes node, generate_series(1, $1::int) i`, n)
 	return errors.Join(err, conn.Close(ctx))
