@@ -41,6 +41,16 @@ func (r *rig) shell() hitchpost.Session {
 	return res.Session
 }
 
+// typedInto starts a session that shows nothing of what is typed by itself and has program, such as "cat > ", write it to a
+// file.
+func (r *rig) typedInto(title, program string) (s hitchpost.Session, file string) {
+	r.t.Helper()
+	file = filepath.Join(r.dir, "typed")
+	s = r.start(title, "sh", "-c", "stty raw -echo; echo ready; exec "+program+file)
+	r.shows(s.ID, "ready")
+	return s, file
+}
+
 func TestSendToAShell(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -75,9 +85,7 @@ func TestSendToAShell(t *testing.T) {
 func TestSendThatNobodySees(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	out := filepath.Join(r.dir, "typed")
-	s := r.start("quiet", "sh", "-c", "stty raw -echo; echo ready; exec cat > "+out)
-	r.shows(s.ID, "ready")
+	s, out := r.typedInto("quiet", "cat > ")
 	text := "pass word;\n"
 	begin := time.Now()
 	if r.send(s.ID, text, "Enter", "F5") {
@@ -111,9 +119,7 @@ func TestSendThatNobodySees(t *testing.T) {
 func TestSendOfAMebibyte(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	out := filepath.Join(r.dir, "typed")
-	s := r.start("big", "sh", "-c", "stty raw -echo; echo ready; exec tee "+out)
-	r.shows(s.ID, "ready")
+	s, out := r.typedInto("big", "tee ")
 	text := strings.Repeat("é-;'\"\\ #{pid} 0123456789abcdef\n", hitchpost.MaxSent/32-1) + "the very end"
 	if !r.send(s.ID, text) {
 		t.Error("not seen")
@@ -160,9 +166,7 @@ func TestSendIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ctx := context.Background()
-	out := filepath.Join(r.dir, "typed")
-	s := r.start("job", "sh", "-c", "stty raw -echo; echo ready; exec cat > "+out)
-	r.shows(s.ID, "ready")
+	s, out := r.typedInto("job", "cat > ")
 	over := r.start("over", "true")
 	r.becomes(over.ID, hitchpost.Stopped)
 	tooMuch := strings.Repeat("x", hitchpost.MaxSent+1)
@@ -200,9 +204,7 @@ func TestSendIsRefused(t *testing.T) {
 func TestSendWhileTmuxDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	out := filepath.Join(r.dir, "typed")
-	s := r.start("job", "sh", "-c", "stty raw -echo; echo ready; exec cat > "+out)
-	r.shows(s.ID, "ready")
+	s, out := r.typedInto("job", "cat > ")
 	pid, err := r.tmux.Pid(context.Background())
 	must(t, err)
 	must(t, syscall.Kill(pid, syscall.SIGSTOP))
