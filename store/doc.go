@@ -1,4 +1,4 @@
-// Package store remembers: sessions, their events, who is attached, keys and nodes, in PostgreSQL 13 or newer.
+// Package store remembers: sessions, tasks, events, who is attached, keys and nodes, in PostgreSQL 13 or newer.
 //
 // What it promises:
 //
@@ -8,8 +8,8 @@
 //   - Errors are of hitchpost's kinds. A database that is away, slow or read-only gives UnavailableError.
 //   - Nothing outside the database happens inside a transaction.
 //
-// Times are in UTC, with microseconds. They come from the database's clock, except for what callers have seen or decided
-// themselves: when a process ended (ended_at) and last printed something (last_output_at), when a key was used, and until
-// when a start or a stop may take (lease_until). SQL stands beside the function that runs it and takes
-// every value as a parameter. It imports the root package and migrations; runtime and cmd may import it.
+// Times are in UTC, with microseconds. They come from the database's clock, leases of starts and stops (lease_until)
+// included, except for what callers have seen themselves: when a process ended (ended_at) and last printed something
+// (last_output_at), when a key was used. SQL stands beside the function that runs it and takes every value as a
+// parameter. It imports the root package and migrations; runtime and cmd may import it.
 package store
