@@ -15,7 +15,8 @@
 // (setsid(2): its children, unless one made itself a session of its own, as a daemon does) gets TERM, and KILL after
 // RestGrace; then the Record is written, and nobody waits for a daemon that keeps the output open. Cancel and the time
 // limit send TERM to the whole session, and KILL after CancelGrace. The time limit counts on a clock that nobody sets
-// and that stands still while the machine sleeps. A runner whose terminal goes away, or that gets TERM, INT or QUIT,
+// and that stands still while the machine sleeps. Where whoever fed its input went away before the end of that, the
+// Record says so (InputCut). A runner whose terminal goes away, or that gets TERM, INT or QUIT,
 // ends its command in the same way with RestGrace and marks the Record with Hangup: that is a machine or a tmux going
 // down, not the command's own end. Where the runner is killed the kernel kills the command's first process with it
 // (on Linux), and no Record is left.
