@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/runtime"
@@ -66,8 +67,9 @@ func newRigOn(t *testing.T, url string) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "hp-")
 	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	r := &rig{t: t, dir: dir, url: url}
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	t.Cleanup(r.nobodyLeft)
 	r.up()
 	t.Cleanup(func() {
 		r.down()
@@ -116,6 +118,31 @@ func (r *rig) up() {
 }
 
 func (r *rig) down() { r.stop() }
+
+// nobodyLeft waits until no process works below the rig's directory: those whose terminal is gone end, and write down how,
+// in their own time. One that stays is told of, and killed.
+func (r *rig) nobodyLeft() {
+	var left []*process.Process
+	within := func() bool {
+		left = nil
+		all, err := process.Processes()
+		must(r.t, err)
+		for _, p := range all {
+			if cwd, err := p.Cwd(); err == nil && strings.HasPrefix(cwd, r.dir) {
+				left = append(left, p)
+			}
+		}
+		return len(left) == 0
+	}
+	for end := time.Now().Add(waitLimit); !within() && time.Now().Before(end); {
+		<-time.After(20 * time.Millisecond)
+	}
+	for _, p := range left {
+		line, err := p.Cmdline()
+		r.t.Errorf("left behind: process %d: %s %v", p.Pid, line, err)
+		_ = p.Kill()
+	}
+}
 
 // killTmux ends the tmux server as a crash does.
 func (r *rig) killTmux() {
