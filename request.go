@@ -46,6 +46,12 @@ type RestartRequest struct {
 	Size  Size
 	Watch time.Duration // as in StartRequest
 
+	// Fresh begins a new conversation, where without it the session's own would be resumed. For an agent alone.
+	Fresh bool
+	// Conversation is the id, a lower-case UUID, of the conversation to resume in place of the session's own. For an agent
+	// alone, and not together with Fresh. One that another session runs gives ConflictError.
+	Conversation string
+
 	// Force starts the process beside what an earlier one has left running, which it does not touch. Without it that is
 	// a ConflictError which names what is left, and for which Forcible is true.
 	Force bool

@@ -36,7 +36,8 @@ type Session struct {
 
 	Args           []string // the program and its words for kind command; extra words for the others
 	RestartCommand string   // what a Restart runs in place of Args, split like a POSIX shell splits words
-	ConversationID string
+	ConversationID string   // of the agent's present conversation; see Agent.Former for those before
+	Agent          *Agent   // nil where the session runs none; shared between copies and never changed
 	Note           string
 	Check          string
 

@@ -129,5 +129,6 @@ const (
 	FromTmux       Source = "tmux"
 	FromExit       Source = "exit"
 	FromHook       Source = "hook"
+	FromRegistry   Source = "registry" // where an agent notes what each of its processes does
 	FromReconciler Source = "reconciler"
 )
