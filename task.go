@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	shellquote "github.com/kballard/go-shellquote"
 )
 
 // Task is one background command with a durable log and exit code. The zero time and the empty string stand for "none".
@@ -44,22 +46,20 @@ func (t Task) Exit() *Exit {
 	return &Exit{Code: t.ExitCode, Signal: t.ExitSignal, At: t.EndedAt}
 }
 
-// Called is what people call the task: its name, or the beginning of its command.
+// Called is what people call the task: its name, or the beginning of its command as a shell would be given it.
 func (t Task) Called() string {
 	if t.Name != "" {
 		return t.Name
 	}
-	var command strings.Builder
-	for i, word := range t.Argv {
-		if i > 0 {
-			command.WriteByte(' ')
-		}
-		command.WriteString(word[:min(len(word), maxCalled+1)])
-		if command.Len() > maxCalled {
-			return strings.ToValidUTF8(command.String()[:maxCalled], "") + "…"
-		}
+	words := make([]string, 0, min(len(t.Argv), maxCalled+1)) // more are not told of, long as they may be
+	for _, word := range t.Argv[:cap(words)] {
+		words = append(words, word[:min(len(word), maxCalled+1)])
 	}
-	return command.String()
+	command := shellquote.Join(words...)
+	if len(command) > maxCalled {
+		return strings.ToValidUTF8(command[:maxCalled], "") + "…"
+	}
+	return command
 }
 
 // maxCalled is how much of a command is told where a task is only named, in bytes: events and messages about it would be

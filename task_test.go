@@ -70,7 +70,8 @@ func TestCalledIsShort(t *testing.T) {
 		want string
 	}{
 		{hitchpost.Task{Name: "nightly", Argv: []string{"make"}}, "nightly"},
-		{hitchpost.Task{Argv: []string{"make", "", "test"}}, "make  test"},
+		{hitchpost.Task{Argv: []string{"make", "", "test"}}, "make '' test"},
+		{hitchpost.Task{Argv: []string{"sh", "-c", "make; echo $?"}}, "sh -c 'make; echo $?'"},
 		{hitchpost.Task{Argv: []string{strings.Repeat("x", 120)}}, strings.Repeat("x", 120)},
 		{hitchpost.Task{Argv: []string{strings.Repeat("x", 121)}}, strings.Repeat("x", 120) + "…"},
 		{hitchpost.Task{Argv: []string{"a", long, long}}, "a " + long[:2*59] + "…"},
