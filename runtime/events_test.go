@@ -249,6 +249,11 @@ func TestLoginsAndRefusalsAreCounted(t *testing.T) {
 		})
 		r.NoteRefusal(hitchpost.Refusal{Remote: "r", Network: fmt.Sprint("n", i), Fingerprints: []string{"SHA256:x"}, Keys: 1})
 	}
+	written := func() int {
+		all := r.log(admin, hitchpost.EventQuery{})
+		return count(all, store.EventLogin) + count(all, store.EventRefused)
+	}
+	eventually(t, func() bool { return written() == 2+1+100 }, func() string { return fmt.Sprint(written(), " events") })
 	r.down() // ends the minute
 	r.up()
 	var logins, refusals []hitchpost.Event
