@@ -128,7 +128,7 @@ func (r *rig) nobodyLeft() {
 		all, err := process.Processes()
 		must(r.t, err)
 		for _, p := range all {
-			if cwd, err := p.Cwd(); err == nil && strings.HasPrefix(cwd, r.dir) {
+			if cwd, err := p.Cwd(); err == nil && strings.HasPrefix(cwd+"/", r.dir+"/") {
 				left = append(left, p)
 			}
 		}
