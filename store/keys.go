@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -34,9 +35,14 @@ func (s *Store) Keys(ctx context.Context) (list []hitchpost.Key, err error) {
 }
 
 // AddKey lets a key in, and makes its actor known. A key that was revoked or has expired is good again with what k
-// says; one that is good gives ConflictError.
+// says; one that is good gives ConflictError. An empty actor or role stays what it was: nobody may do more than before
+// because that was left out. For a new key they are that of by, and Operator.
 func (s *Store) AddKey(ctx context.Context, k hitchpost.Key, by By) (added hitchpost.Key, err error) {
 	err = s.write(ctx, "add a key", func(ctx context.Context, tx *writing) error {
+		k, err := asBefore(ctx, tx, k, by)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `insert into terminal_actors (name) values ($1) on conflict do nothing`, k.Actor); err != nil {
 			return err
 		}
@@ -64,6 +70,18 @@ func (s *Store) AddKey(ctx context.Context, k hitchpost.Key, by By) (added hitch
 		return nil
 	})
 	return added, err
+}
+
+// asBefore is k with the actor and the role that it leaves open.
+func asBefore(ctx context.Context, tx *writing, k hitchpost.Key, by By) (hitchpost.Key, error) {
+	actor, role := by.Actor, hitchpost.Operator
+	err := tx.QueryRow(ctx, `select actor, role from terminal_keys where fingerprint = $1 for update`, k.Fingerprint).
+		Scan(&actor, &role)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return k, err
+	}
+	k.Actor, k.Role = cmp.Or(k.Actor, actor), cmp.Or(k.Role, role)
+	return k, nil
 }
 
 // RevokeKey takes a key its right to come in, until somebody adds it again. One that is revoked already stays as it is;

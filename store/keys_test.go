@@ -57,10 +57,30 @@ func TestKeys(t *testing.T) {
 	if back, err := b.AddKey(t.Context(), k, by); err != nil || !back.ExpiresAt.IsZero() {
 		t.Errorf("%+v, %v", back, err)
 	}
-	if got, want := b.kinds(t, ""), "key_added key_added key_revoked key_added key_added"; got != want {
+	// Nobody may do more because it was left out what they may do.
+	if _, err := b.RevokeKey(t.Context(), k.Fingerprint, by); err != nil {
+		t.Fatal(err)
+	}
+	k.Role = hitchpost.Viewer
+	if _, err := b.AddKey(t.Context(), k, by); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.RevokeKey(t.Context(), k.Fingerprint, by); err != nil {
+		t.Fatal(err)
+	}
+	k.Actor, k.Role = "", ""
+	if back, err := b.AddKey(t.Context(), k, by); err != nil || back.Actor != "bob" || back.Role != hitchpost.Viewer {
+		t.Errorf("%+v, %v", back, err)
+	}
+	k.Fingerprint, k.AuthorizedKey = "SHA256:new", "ssh-ed25519 BBBB"
+	if fresh, err := b.AddKey(t.Context(), k, by); err != nil || fresh.Actor != "ann" || fresh.Role != hitchpost.Operator {
+		t.Errorf("%+v, %v", fresh, err)
+	}
+	if got, want := b.kinds(t, ""), "key_added key_added key_revoked key_added key_added key_revoked key_added "+
+		"key_revoked key_added key_added"; got != want {
 		t.Errorf("events %s, want %s", got, want)
 	}
-	if list, err := b.Keys(t.Context()); err != nil || len(list) != 2 || list[1].Fingerprint != k.Fingerprint {
+	if list, err := b.Keys(t.Context()); err != nil || len(list) != 3 || list[2].Fingerprint != k.Fingerprint {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -105,7 +125,7 @@ func TestNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := b.Nodes(t.Context())
-		if err != nil || len(list) != 2 || list[1].ID != id {
+		if err != nil || len(list) != 3 || list[1].ID != id {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		return list[1]

@@ -151,9 +151,6 @@ func (k keyService) Keys(ctx context.Context, _ hitchpost.Actor) ([]hitchpost.Ke
 }
 
 func (k keyService) AddKey(ctx context.Context, a hitchpost.Actor, key hitchpost.Key) (hitchpost.Key, error) {
-	if err := hitchpost.CheckActor(key.Actor); err != nil {
-		return hitchpost.Key{}, err
-	}
 	s, err := k.open(ctx, true)
 	if err != nil {
 		return hitchpost.Key{}, err

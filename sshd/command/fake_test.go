@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"errors"
@@ -156,9 +157,9 @@ func (f *fake) NoteDenial(_ hitchpost.Actor, verb string) { f.denials = append(f
 
 func (f *fake) Keys(context.Context, hitchpost.Actor) ([]hitchpost.Key, error) { return f.keys, f.err }
 
-func (f *fake) AddKey(_ context.Context, _ hitchpost.Actor, k hitchpost.Key) (hitchpost.Key, error) {
+func (f *fake) AddKey(_ context.Context, a hitchpost.Actor, k hitchpost.Key) (hitchpost.Key, error) {
 	f.note("", k)
-	k.CreatedAt = now
+	k.CreatedAt, k.Actor, k.Role = now, cmp.Or(k.Actor, a.Name), cmp.Or(k.Role, hitchpost.Operator)
 	return k, f.err
 }
 

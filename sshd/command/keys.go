@@ -60,6 +60,9 @@ func (c *call) keyAddVerb() *cobra.Command {
 		Example: "key add --actor ann --expires 90d - < ann.pub",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			role, err := parseRole(role)
+			if err == nil && cmd.Flags().Changed("actor") {
+				err = hitchpost.CheckActor(actor)
+			}
 			if err != nil {
 				return err
 			}
@@ -83,15 +86,16 @@ func (c *call) keyAddVerb() *cobra.Command {
 		},
 	}
 	c.prints(cmd, "key")
-	cmd.Flags().StringVar(&actor, "actor", c.Actor.Name, "whose key it is, `A`")
-	cmd.Flags().StringVar(&role, "role", string(hitchpost.Operator), "`R`: admin, operator or viewer")
+	cmd.Flags().StringVar(&actor, "actor", "", "whose key it is, `A` (default yours; of a revoked one as before)")
+	cmd.Flags().StringVar(&role, "role", "", "`R`: admin, operator or viewer (default operator; of a revoked one as before)")
 	cmd.Flags().Var(&expires, "expires", "good for so long, `D` like 90d (default for ever)")
 	return cmd
 }
 
+// parseRole is a role by its name; none without a name.
 func parseRole(name string) (hitchpost.Role, error) {
 	switch r := hitchpost.Role(strings.ToLower(name)); r {
-	case hitchpost.Admin, hitchpost.Operator, hitchpost.Viewer:
+	case "", hitchpost.Admin, hitchpost.Operator, hitchpost.Viewer:
 		return r, nil
 	}
 	return "", usage("no role %q", name).Hinted("use admin, operator or viewer")

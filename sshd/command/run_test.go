@@ -59,6 +59,7 @@ func wrongLines() map[string]string {
 		"rename api two words":            "`rename` does not take \"words\": words with blanks need quotes",
 		"capture api --lines 0":           "--lines is at least 1",
 		"capture api --lines x":           `invalid argument "x" for "--lines" flag: no whole number: see`,
+		"key add --actor '' k":            "the actor's name is empty",
 		"key add --role root k":           `no role "root": use admin, operator or viewer`,
 		"key add --expires 0s k":          "a key that expires at once is of no use",
 		"key add what":                    "that is no public key",
@@ -190,7 +191,7 @@ func TestRequestsReachTheServiceAsTyped(t *testing.T) {
 		"rename -- api --json":                  "--json",
 		"capture api --lines 5 --ansi":          hitchpost.CaptureRequest{Lines: 5, ANSI: true},
 		"history api":                           hitchpost.CaptureRequest{History: true},
-		"key add ssh-ed25519 k":                 key(hitchpost.Operator, "ann", time.Time{}),
+		"key add ssh-ed25519 k":                 key("", "", time.Time{}), // as before where it was revoked
 		"key add --actor bob --role VIEWER --expires 12h 'ssh-ed25519 k'": key(hitchpost.Viewer, "bob", now.Add(12*time.Hour)),
 	} {
 		f := &fake{sessions: []hitchpost.Session{full()}}
