@@ -104,6 +104,7 @@ type EventRequest struct {
 type EventQuery struct {
 	Ref   string    // of a session, which may be closed; empty: of all, and what is of no session
 	Since time.Time // not those from before
+	Count int       // the last so many of those there are; of those that are followed the first so many; 0: all
 }
 
 // CaptureRequest asks for text from a session's terminal.

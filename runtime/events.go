@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hitchpost/hitchpost"
@@ -43,20 +44,23 @@ func (s *Service) Events(
 	ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error,
 ) error {
 	r, err := s.chosen(ctx, a, q)
+	if err == nil && q.Count > 0 {
+		r.After, err = s.Store.EventBefore(ctx, r, q.Count, unseen(a))
+	}
 	if err != nil {
 		return err
 	}
-	for {
+	for left := newCount(q.Count); ; {
 		page, more, err := s.eventPage(ctx, a, &r)
 		if err != nil {
 			return err
 		}
-		if len(page) > 0 {
+		if page = left.take(page); len(page) > 0 {
 			if err := show(page); err != nil {
 				return err
 			}
 		}
-		if !more {
+		if !more || left.out() {
 			return nil
 		}
 	}
@@ -65,7 +69,7 @@ func (s *Service) Events(
 // FollowEvents is Events that goes on with what is appended; without Since it begins with what is appended after the
 // call. It ends when ctx or the service does, whose cause it returns, or with the error of show. While the database is
 // away it waits, and tells away once for each time why; then it goes on where it was: nothing is missed and nothing comes
-// twice. A show that takes long holds up nobody.
+// twice. It is nil after q.Count of them. A show that takes long holds up nobody.
 func (s *Service) FollowEvents(
 	ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error, away func(error),
 ) error {
@@ -81,7 +85,7 @@ func (s *Service) FollowEvents(
 		r.After = last
 	}
 	f := follower{service: s, away: away}
-	for {
+	for left := newCount(q.Count); ; {
 		appended := s.book.appended.next()
 		page, more, err := s.eventPage(ctx, a, &r)
 		switch {
@@ -92,8 +96,11 @@ func (s *Service) FollowEvents(
 			err = f.wait(ctx, appended, time.After(followAgain))
 		case err == nil:
 			f.told = false
-			if len(page) > 0 {
+			if page = left.take(page); len(page) > 0 {
 				err = show(page)
+			}
+			if err == nil && left.out() {
+				return nil
 			}
 			if err == nil && !more {
 				err = f.wait(ctx, appended, nil)
@@ -104,6 +111,27 @@ func (s *Service) FollowEvents(
 		}
 	}
 }
+
+// count is how many events are still wanted; negative: all.
+type count int
+
+func newCount(n int) count {
+	if n <= 0 {
+		return -1
+	}
+	return count(n)
+}
+
+// take is as much of page as is wanted.
+func (c *count) take(page []hitchpost.Event) []hitchpost.Event {
+	if *c >= 0 {
+		page = page[:min(len(page), int(*c))]
+		*c -= count(len(page))
+	}
+	return page
+}
+
+func (c *count) out() bool { return *c == 0 }
 
 // follower is one who follows the events.
 type follower struct {
@@ -173,19 +201,15 @@ func (s *Service) eventPage(
 		return nil, false, err
 	}
 	r.After = read[len(read)-1].ID
-	for _, e := range read {
-		if a.May(sees(e.Kind)) {
-			page = append(page, e)
-		}
-	}
-	return page, len(read) == r.Limit, nil
+	more = len(read) == r.Limit
+	hidden := unseen(a)
+	return slices.DeleteFunc(read, func(e hitchpost.Event) bool { return slices.Contains(hidden, e.Kind) }), more, nil
 }
 
-// sees is the permission that an actor needs to see an event of a kind.
-func sees(kind string) hitchpost.Permission {
-	switch kind {
-	case store.EventLogin, store.EventRefused, store.EventKeyAdded, store.EventKeyRevoked:
-		return hitchpost.Administer
+// unseen are the kinds of events that the actor may not see.
+func unseen(a hitchpost.Actor) []string {
+	if a.May(hitchpost.Administer) {
+		return nil
 	}
-	return hitchpost.Look
+	return []string{store.EventLogin, store.EventRefused, store.EventKeyAdded, store.EventKeyRevoked}
 }

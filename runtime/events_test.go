@@ -352,6 +352,17 @@ func TestEventsByPage(t *testing.T) {
 			t.Errorf("%s sees %d events, want %d", actor.Role, n, want)
 		}
 	}
+	for _, c := range []struct {
+		actor       hitchpost.Actor
+		count, want int
+		first       string
+	}{{admin, 501, 501, "1300"}, {viewer, 501, 501, "300"}, {viewer, 5000, 600, "3"}} {
+		got := r.log(c.actor, hitchpost.EventQuery{Count: c.count, Since: time.Now().Add(-time.Hour)})
+		got = slices.DeleteFunc(got, func(e hitchpost.Event) bool { return e.Kind == store.EventOnline })
+		if len(got) != c.want || got[0].Reason != c.first || got[len(got)-1].Reason != "1800" {
+			t.Errorf("%s: of the last %d: %d, from %q to %q", c.actor.Role, c.count, len(got), got[0].Reason, got[len(got)-1].Reason)
+		}
+	}
 	err := r.Events(context.Background(), admin, hitchpost.EventQuery{}, func([]hitchpost.Event) error { return errEnough })
 	if !errors.Is(err, errEnough) {
 		t.Error(err)

@@ -14,15 +14,19 @@ import (
 func (c *call) eventsVerb() *cobra.Command {
 	var follow bool
 	var since ago
+	var count int
 	cmd := &cobra.Command{
 		Use: "events [REF]", Short: "what happened, to one session or to all", Example: "events api --since 2h",
 		Args: between(0, "a REF"),
 		Long: "With --follow it goes on with what happens from now on, or from --since on;\n" +
-			"with --json as one object a line. To end it end ssh, which does not notice\n" +
-			"that a reader behind a pipe has had enough. Logins, refusals and changes of\n" +
-			"keys are for admins.",
+			"with --json as one object a line. It ends after --count of them, or when you\n" +
+			"end ssh, which does not notice that a reader behind a pipe has had enough.\n" +
+			"Logins, refusals and changes of keys are for admins.",
 		RunE: func(cmd *cobra.Command, words []string) error {
-			q := hitchpost.EventQuery{Since: since.before(c.Now())}
+			if cmd.Flags().Changed("count") && count < 1 {
+				return usage("--count is at least 1").Hinted("leave it out for all")
+			}
+			q := hitchpost.EventQuery{Since: since.before(c.Now()), Count: count}
 			if len(words) > 0 {
 				if q.Ref = words[0]; q.Ref == "" {
 					return usage("no session was named").Hinted("give a REF, or none for all that happened")
@@ -37,6 +41,7 @@ func (c *call) eventsVerb() *cobra.Command {
 	c.prints(cmd, "event-list")
 	c.printsWith(cmd, "follow", "event")
 	cmd.Flags().BoolVar(&follow, "follow", false, "go on with those to come")
+	cmd.Flags().IntVar(&count, "count", 0, "the last `N` of them; with --follow the first N, and then it ends")
 	cmd.Flags().Var(&since, "since", "from `T` on: 2h or 7d ago, or a time like 2026-01-31T08:00:00Z")
 	return cmd
 }
@@ -118,12 +123,8 @@ func eventTitles() []string { return []string{"TIME", "EVENT", "SESSION", "ACTOR
 
 func eventCells(e hitchpost.Event) []string {
 	what := e.Reason
-	if e.From != "" || e.To != "" {
-		change := strings.TrimSpace(string(e.From) + " > " + string(e.To))
-		if e.From == "" {
-			change = string(e.To)
-		}
-		what = change
+	if e.From != e.To {
+		what = strings.TrimPrefix(string(e.From)+" > ", " > ") + string(e.To)
 		if e.Reason != "" {
 			what += ": " + e.Reason
 		}

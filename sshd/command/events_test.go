@@ -24,6 +24,8 @@ func happened() []hitchpost.Event {
 			Source: hitchpost.FromPerson},
 		{ID: 12, At: now, Kind: "refused", Source: hitchpost.FromPerson,
 			Reason: "from 192.0.2.9 as \"x\x1b[31m\u202e\": unknown\n\u009b1m"},
+		{ID: 13, SessionID: full().ID, Handle: "api", At: now, Kind: "closed", From: hitchpost.Failed, To: hitchpost.Failed,
+			Actor: "ann", Source: hitchpost.FromPerson, Reason: "closed"},
 	}
 }
 
@@ -42,7 +44,7 @@ func TestEventsAsJSON(t *testing.T) {
 	}
 	doc := document(t, client{t: t, service: f}.line("events --json"))
 	list := doc["events"].([]any)
-	if diff := cmp.Diff(map[string]any{"version": 1.0, "events": []any{first, list[1], list[2], last}}, doc); diff != "" {
+	if diff := cmp.Diff(map[string]any{"version": 1.0, "events": []any{first, list[1], list[2], last, list[4]}}, doc); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	// Of many pages one document is made all the same, and what follows is one object a line.
@@ -57,7 +59,7 @@ func TestEventsAsJSON(t *testing.T) {
 	}
 	r = client{t: t, service: f}.line("events --follow --json")
 	lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
-	if len(lines) != 4 || r.writes != 3 || strings.ContainsAny(r.out, "\x1b\u009b") {
+	if len(lines) != 5 || r.writes != 3 || strings.ContainsAny(r.out, "\x1b\u009b") {
 		t.Fatalf("%d writes: %q", r.writes, r.out)
 	}
 	for i, line := range lines {
@@ -82,16 +84,19 @@ func TestEventsChosen(t *testing.T) {
 		"events --since 2h api": {Ref: "api", Since: now.Add(-2 * time.Hour)},
 		"events --since 7d":     {Since: now.Add(-7 * 24 * time.Hour)},
 		"events --since 0s":     {Since: now},
+		"events api --count 3":  {Ref: "api", Count: 3},
 		"events --follow --since 2026-03-01T10:00:00+01:00": {Since: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)},
 	} {
 		f := &fake{}
 		client{t: t, service: f}.line(line)
 		got := f.asked[0].(hitchpost.EventQuery)
-		if got.Ref != want.Ref || !got.Since.Equal(want.Since) {
+		if got.Ref != want.Ref || got.Count != want.Count || !got.Since.Equal(want.Since) {
 			t.Errorf("%s: asked for %+v", line, got)
 		}
 	}
 	for line, hint := range map[string]string{
+		"events --count 0":          "leave it out for all",
+		"events --count -1":         "leave it out for all",
 		"events --since yesterday":  "2026-01-31T08:00:00Z",
 		"events --since -2h":        "2026-01-31T08:00:00Z",
 		"events --since 2026-03-04": "2026-01-31T08:00:00Z",

@@ -1,8 +1,8 @@
 package command_test
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
