@@ -74,7 +74,7 @@ func Next(from State, c Change) (to State, ok bool) {
 	case ChangeLeft:
 		return when(from == Running, Detached)
 	case ChangeWaits:
-		return when(from == Running || from == Detached, WaitingForInput)
+		return when(from.Live(), WaitingForInput) // one that waits may come to wait for something else
 	case ChangeAnswered:
 		return when(from == WaitingForInput, Detached)
 	case ChangeStopAsked:

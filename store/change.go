@@ -47,14 +47,24 @@ func step(ctx context.Context, tx *writing, found hitchpost.Session, t Transitio
 			return found, err
 		}
 	}
+	if t.Change == hitchpost.ChangeRestartAsked {
+		if err := alone(ctx, tx, next.ConversationID, next.ID); err != nil {
+			return found, err
+		}
+	}
+	agent, err := agentJSON(next.Agent)
+	if err != nil {
+		return found, err
+	}
 	err = tx.QueryRow(ctx, `update terminal_sessions set handle = $5, state = $6, state_reason = $7, state_source = $8,
 			state_since = $9, exit_code = $10, exit_signal = $11, restarts = $12, started_at = $13, ended_at = $14,
-			closed_at = $15, lease_until = $16
+			closed_at = $15, lease_until = $16, conversation_id = $17, agent = $18
 		where id = $1 and state = $2 and restarts = $3 and (closed_at is null) = $4
 		returning revision`,
 		found.ID, found.State, found.Restarts, found.Open(),
 		next.Handle, next.State, next.StateReason, next.StateSource, next.StateSince, next.ExitCode, next.ExitSignal,
-		next.Restarts, orNull(next.StartedAt), orNull(next.EndedAt), orNull(next.ClosedAt), orNull(next.LeaseUntil)).
+		next.Restarts, orNull(next.StartedAt), orNull(next.EndedAt), orNull(next.ClosedAt), orNull(next.LeaseUntil),
+		next.ConversationID, agent).
 		Scan(&next.Revision)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return found, fmt.Errorf("session %s changed while it was locked", found.ID)
@@ -105,11 +115,14 @@ func after(s hitchpost.Session, t Transition, now time.Time) (hitchpost.Session,
 	case hitchpost.ChangeRestartAsked:
 		s.Restarts++
 		s.StartedAt, s.LeaseUntil = time.Time{}, until(now, t.Lease)
-		s = unended(s)
+		s = renewed(unended(s), t, now)
+	case hitchpost.ChangeWaits:
+		s.StateSince = sinceOr(s, t.Since, now)
 	case hitchpost.ChangeStopAsked:
 		s.LeaseUntil = until(now, t.Lease)
 	case hitchpost.ChangeFound:
-		if t.SetRun != nil {
+		if t.SetRun != nil && *t.SetRun != s.Restarts {
+			s = reborn(s)
 			s.Restarts = *t.SetRun
 		}
 		if s.StartedAt.IsZero() {
@@ -121,6 +134,14 @@ func after(s hitchpost.Session, t Transition, now time.Time) (hitchpost.Session,
 		s = ended(s, t.Exit, now)
 	}
 	return s, nil
+}
+
+// renewed is s with what t says of the agent of its next process.
+func renewed(s hitchpost.Session, t Transition, now time.Time) hitchpost.Session {
+	if t.Agent != nil {
+		s = known(s, *t.Agent)
+	}
+	return moved(reborn(s), t.Conversation, "restart", now)
 }
 
 // unended forgets how an earlier process ended.

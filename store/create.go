@@ -15,7 +15,7 @@ import (
 // Create keeps a new session in state STARTING, of which n gives id, title, kind, node and directory, and may give the
 // rest of what a person chooses. Its start may be under way for as long as lease; see Transition. It returns the session
 // with its handle, which is n.Handle or is made from the title, with a number after it where another open session has
-// that already.
+// that already. Where another session runs the conversation that n names, it gives ConflictError.
 func (s *Store) Create(ctx context.Context, n hitchpost.Session, lease time.Duration, by By) (hitchpost.Session, error) {
 	return s.insert(ctx, "keep a new session", n, hitchpost.ChangeCreated, lease, by)
 }
@@ -42,6 +42,11 @@ func (s *Store) insert(
 			return err
 		}
 		fresh.LeaseUntil = until(now, lease)
+		if c == hitchpost.ChangeCreated {
+			if err := alone(ctx, tx, n.ConversationID, n.ID); err != nil {
+				return err
+			}
+		}
 		if err := place(ctx, tx, &fresh); err != nil {
 			return err
 		}
@@ -112,8 +117,12 @@ func insertRow(ctx context.Context, tx pgx.Tx, n hitchpost.Session) error {
 	if args == nil {
 		args = []string{}
 	}
+	agent, err := agentJSON(n.Agent)
+	if err != nil {
+		return err
+	}
 	var node string
-	err := tx.QueryRow(ctx, `select id::text from terminal_nodes where name = $1`, plain(n.Node)).Scan(&node)
+	err = tx.QueryRow(ctx, `select id::text from terminal_nodes where name = $1`, plain(n.Node)).Scan(&node)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return hitchpost.Errorf(hitchpost.NotFoundError, "there is no node %q", n.Node).Hinted("list the nodes").For("node")
 	}
@@ -122,12 +131,14 @@ func insertRow(ctx context.Context, tx pgx.Tx, n hitchpost.Session) error {
 	}
 	tag, err := tx.Exec(ctx, `insert into terminal_sessions (id, handle, title, kind, node_id, project, cwd, repo, branch,
 			state, state_reason, state_source, state_since, args, restart_command, conversation_id, note, check_command,
-			restarts, created_at, started_at, last_output_at, last_attached_at, lease_until)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+			restarts, created_at, started_at, last_output_at, last_attached_at, lease_until, agent)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+			$25)
 		on conflict (handle) where closed_at is null do nothing`,
 		n.ID, n.Handle, n.Title, n.Kind, node, n.Project, n.Cwd, plain(n.Repo), plain(n.Branch),
 		n.State, n.StateReason, n.StateSource, n.StateSince, args, n.RestartCommand, n.ConversationID, n.Note, n.Check,
-		n.Restarts, n.CreatedAt, orNull(n.StartedAt), orNull(n.LastOutputAt), orNull(n.LastAttachedAt), orNull(n.LeaseUntil))
+		n.Restarts, n.CreatedAt, orNull(n.StartedAt), orNull(n.LastOutputAt), orNull(n.LastAttachedAt), orNull(n.LeaseUntil),
+		agent)
 	if err == nil && tag.RowsAffected() == 0 {
 		return errTaken
 	}

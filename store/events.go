@@ -11,18 +11,19 @@ import (
 
 // The kinds of event that change no state.
 const (
-	EventRenamed    = "renamed"
-	EventNoted      = "noted"  // its note was written
-	EventSent       = "sent"   // text or keys were typed into it by a command
-	EventJoined     = "joined" // a client attached, and the state stayed
-	EventParted     = "parted" // a client left, and the state stayed
-	EventLogin      = "login"
-	EventRefused    = "refused" // somebody was not let in
-	EventKeyAdded   = "key_added"
-	EventKeyRevoked = "key_revoked"
-	EventOnline     = "node_online"
-	EventOffline    = "node_offline"
-	EventRestored   = "restored" // the store came back from a backup
+	EventRenamed      = "renamed"
+	EventNoted        = "noted"        // its note was written
+	EventConversation = "conversation" // its agent left the conversation for another one
+	EventSent         = "sent"         // text or keys were typed into it by a command
+	EventJoined       = "joined"       // a client attached, and the state stayed
+	EventParted       = "parted"       // a client left, and the state stayed
+	EventLogin        = "login"
+	EventRefused      = "refused" // somebody was not let in
+	EventKeyAdded     = "key_added"
+	EventKeyRevoked   = "key_revoked"
+	EventOnline       = "node_online"
+	EventOffline      = "node_offline"
+	EventRestored     = "restored" // the store came back from a backup
 )
 
 // eventPage is how many events come at once where no limit is given, and eventPageMax how many at most.

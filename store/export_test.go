@@ -18,5 +18,8 @@ var (
 	Steps = steps
 )
 
-// EventSpace is the lock under which ids of events are taken.
-const EventSpace = eventSpace
+// EventSpace is the lock under which ids of events are taken, and ConversationSpace that under which conversations are.
+const (
+	EventSpace        = eventSpace
+	ConversationSpace = conversationSpace
+)

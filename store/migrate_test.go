@@ -106,6 +106,56 @@ func TestKilledMigrationContinues(t *testing.T) {
 	}
 }
 
+// A database of the schema before agents keeps all that it holds, and takes what is new.
+func TestMigrateFromBeforeAgents(t *testing.T) {
+	t.Parallel()
+	steps, err := store.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := storetest.Empty(t)
+	c := conn(t, url)
+	for _, m := range steps[:4] {
+		run(t, c, m.UpSQL)
+	}
+	run(t, c, "create table terminal_schema_version (version int4 not null)")
+	run(t, c, "insert into terminal_schema_version values (4)")
+	node, asker := newID(), newID()
+	run(t, c, "insert into terminal_nodes (id, name, state) values ($1, 'here', 'ONLINE')", node)
+	run(t, c, `insert into terminal_sessions (id, handle, title, kind, node_id, cwd, state, state_reason, state_source, state_since,
+			conversation_id, note, created_at, started_at, revision)
+		values ($1, 'asker', 'Asker', 'claude', $2, '/', 'WAITING_FOR_INPUT', 'asks', 'hook', now(), 'no-uuid', 'keep me', now(),
+			now(), 7)`, asker, node)
+	run(t, c, `insert into terminal_events (session_id, change, from_state, to_state, source, reason)
+		values ($1, 'waiting', 'RUNNING', 'WAITING_FOR_INPUT', 'hook', 'asks'), ($1, 'noted', '', '', 'person', 'a note')`, asker)
+	run(t, c, `insert into terminal_tasks (id, node_id, session_id, cwd, argv, state, started_at)
+		values ($1, $2, $3, '/', '{make}', 'RUNNING', now())`, newID(), node, asker)
+	before := dump(t, open(t, url))
+
+	migrateAll(t, url, 2)
+	after := dump(t, open(t, url))
+	for _, table := range []string{"terminal_sessions", "terminal_events", "terminal_tasks"} {
+		if got, want := after.Rows(table), before.Rows(table); got != want || want == 0 {
+			t.Errorf("%d rows of %s, and %d before", got, table, want)
+		}
+	}
+	b := boxOn(t, url)
+	s, err := b.Session(t.Context(), asker)
+	if err != nil || s.Agent != nil || s.ConversationID != "no-uuid" || s.Note != "keep me" || s.Revision != 7 ||
+		s.State != hitchpost.WaitingForInput || s.StateSource != hitchpost.FromHook {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if events := b.events(t, asker); len(events) != 2 || events[0].Reason != "asks" || events[1].Kind != store.EventNoted {
+		t.Errorf("%+v", events)
+	}
+	n := waits("permission: Bash", time.Time{})
+	n.Source, n.Conversation = hitchpost.FromRegistry, newID()
+	if got := b.hears(t, asker, n); got.StateReason != "permission: Bash" || got.StateSource != hitchpost.FromRegistry ||
+		got.Agent.Former[0].ID != "no-uuid" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestNewerSchemaStops(t *testing.T) {
 	t.Parallel()
 	url := storetest.Empty(t)

@@ -18,7 +18,8 @@ const sessionColumns = `s.id::text, s.handle, s.title, s.kind, n.name, s.project
 	s.state, s.state_reason, s.state_source, s.state_since,
 	coalesce(a.clients, 0),
 	s.args, s.restart_command, s.conversation_id, s.note, s.check_command, s.exit_code, s.exit_signal, s.restarts,
-	s.created_at, s.started_at, s.ended_at, s.last_output_at, s.last_attached_at, s.closed_at, s.lease_until, s.revision`
+	s.created_at, s.started_at, s.ended_at, s.last_output_at, s.last_attached_at, s.closed_at, s.lease_until, s.revision,
+	s.agent`
 
 const fromSessions = ` from terminal_sessions s
 	join terminal_nodes n on n.id = s.node_id
@@ -27,11 +28,14 @@ const fromSessions = ` from terminal_sessions s
 
 func scanSession(row pgx.CollectableRow) (hitchpost.Session, error) {
 	var s hitchpost.Session
+	var agent *agentRow
 	err := row.Scan(&s.ID, &s.Handle, &s.Title, &s.Kind, &s.Node, &s.Project, &s.Cwd, &s.Repo, &s.Branch,
 		&s.State, &s.StateReason, &s.StateSource, (*moment)(&s.StateSince), &s.Attached,
 		&s.Args, &s.RestartCommand, &s.ConversationID, &s.Note, &s.Check, &s.ExitCode, &s.ExitSignal, &s.Restarts,
 		(*moment)(&s.CreatedAt), (*moment)(&s.StartedAt), (*moment)(&s.EndedAt), (*moment)(&s.LastOutputAt),
-		(*moment)(&s.LastAttachedAt), (*moment)(&s.ClosedAt), (*moment)(&s.LeaseUntil), &s.Revision)
+		(*moment)(&s.LastAttachedAt), (*moment)(&s.ClosedAt), (*moment)(&s.LeaseUntil), &s.Revision,
+		&agent)
+	s.Agent = agent.agent()
 	return s, err
 }
 

@@ -19,7 +19,7 @@ func TestCreateKeepsEverything(t *testing.T) {
 	asked.Kind, asked.Project, asked.Cwd = hitchpost.Command, "p'q", "/tmp/it's #{here}\n\x1b[31m"
 	asked.Args = []string{"sh", "-c", "echo '$1'; \x1b[0m", "", "{a,b}", `"\`, "NULL"}
 	asked.RestartCommand, asked.Note, asked.Check = "make 'x y'", "line\nline", "true; '"
-	asked.ConversationID, asked.Repo, asked.Branch = "c1", "repo", "feature/'x"
+	asked.ConversationID, asked.Repo, asked.Branch = newID(), "repo", "feature/'x"
 	made, err := b.Create(t.Context(), asked, time.Minute, store.By{Actor: "ann", Reason: "it's \xff and \x00"})
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,14 @@ type Transition struct {
 	Exit *hitchpost.Exit
 	// SetRun is the number of the run that was found, for found; nil leaves the session's.
 	SetRun *int
+	// Agent is what is known of the agent whose process is asked for, and Conversation the id, a lower-case UUID, of the one
+	// that it shall have, for restart_asked; nil and empty leave those of the session. What was known of the process before
+	// is forgotten, and the conversation that is left joins the former ones. Where another session runs the conversation,
+	// the restart is refused with ConflictError.
+	Agent        *hitchpost.Agent
+	Conversation string
+	// Since is since when the agent waits, for waiting; see AgentNews.
+	Since time.Time
 	// Lease is how long a start or a stop may be under way; needed for restart_asked and stop_asked. It becomes a time of
 	// the database's clock, by which it is judged too: who judges may be another machine, and any clock may be set.
 	Lease time.Duration
