@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/kballard/go-shellquote"
+	"golang.org/x/sys/unix"
 
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/runtime/launch"
@@ -172,12 +173,7 @@ func (s *Service) enterable(cwd string) (string, error) {
 		return "", hitchpost.Errorf(hitchpost.UsageError, "%q is not a directory", cwd).
 			For("cwd").Hinted("choose a directory")
 	}
-	d, err := os.Open(cwd)
-	if err == nil {
-		_, err = os.Stat(filepath.Join(cwd, "."))
-		err = errors.Join(err, d.Close())
-	}
-	if err != nil {
+	if err := unix.Access(cwd, unix.X_OK); err != nil { // without opening it: one may be entered that may not be read
 		return "", hitchpost.Errorf(hitchpost.UsageError, "directory %q may not be entered: %w", cwd, err).
 			For("cwd").Hinted("check its permissions, or choose another")
 	}
