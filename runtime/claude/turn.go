@@ -1,0 +1,95 @@
+package claude
+
+import "time"
+
+// Phase is where a conversation stands by what its hooks told last.
+type Phase string
+
+// The phases. Hooks do not tell of every change; see Judge.
+const (
+	PhaseReady      Phase = "ready"      // a conversation began, and nothing was asked yet
+	PhaseWorking    Phase = "working"    // a prompt was given, or a tool is used
+	PhasePermission Phase = "permission" // a dialog is open
+	PhaseFinished   Phase = "finished"   // a turn came to its end
+	PhaseFailed     Phase = "failed"     // a turn ended with an error
+	PhaseOver       Phase = "over"       // the conversation was left
+)
+
+// Hooks is what the hook events of one run amount to. The zero value is a run that none was heard of. It is plain data
+// that may be kept as JSON.
+type Hooks struct {
+	Heard time.Time `json:"heard"` // when the last event of any kind came
+	Phase Phase     `json:"phase,omitempty"`
+	At    time.Time `json:"at"`              // when it came to the phase
+	Event string    `json:"event,omitempty"` // the event that told of it
+	// Prompted is when a prompt was given last.
+	Prompted time.Time `json:"prompted"`
+	// Resumed tells, in PhaseReady, that the conversation was there before.
+	Resumed  bool   `json:"resumed,omitempty"`
+	Tool     string `json:"tool,omitempty"`     // what is used or asked for
+	Question string `json:"question,omitempty"` // what is asked
+	Error    string `json:"error,omitempty"`    // what a turn failed with
+	Shells   int    `json:"shells,omitempty"`   // what runs in the background after a turn
+	Others   int    `json:"others,omitempty"`
+}
+
+// With is what the events amount to with one more, of the session's own Claude Code and newer than the others.
+func (h Hooks) With(e Event) Hooks {
+	next := Hooks{At: e.At, Event: e.Name, Prompted: h.Prompted}
+	switch e.Name {
+	case HookSessionStart:
+		if e.Source == "compact" { // in the middle of a turn, or after one
+			next = h
+			break
+		}
+		next.Phase, next.Resumed = PhaseReady, e.Source == "resume" || e.Source == "fork"
+	case HookUserPromptSubmit:
+		next.Phase, next.Prompted = PhaseWorking, e.At
+	case HookPreToolUse, HookPostToolUse, HookPostToolUseFailure:
+		if e.Subagent != "" { // it may work while the conversation waits
+			next = h
+			break
+		}
+		next.Phase = PhaseWorking
+		if e.Name == HookPreToolUse {
+			next.Tool = e.Tool
+		}
+	case HookPermissionRequest:
+		next.Phase, next.Tool, next.Question = PhasePermission, e.Tool, e.Question
+	case HookStop:
+		next.Phase, next.Shells, next.Others = PhaseFinished, e.Shells, e.Others
+	case HookStopFailure:
+		next.Phase, next.Error = PhaseFailed, failure(e)
+	case HookNotification:
+		next = h.notified(e)
+	case HookSessionEnd:
+		next.Phase = PhaseOver
+	default:
+		next = h
+	}
+	next.Heard = e.At
+	return next
+}
+
+// notified is h after a Notification, which repeats, seconds later, what another event told. It counts where that other
+// one was not heard.
+func (h Hooks) notified(e Event) Hooks {
+	next := Hooks{At: e.At, Event: e.Name, Prompted: h.Prompted}
+	switch {
+	case e.Notification == "permission_prompt" && h.Phase != PhasePermission:
+		next.Phase = PhasePermission
+	case e.Notification == "idle_prompt" && (h.Phase == "" || h.Phase == PhaseWorking || h.Phase == PhasePermission):
+		next.Phase = PhaseFinished
+	default:
+		return h
+	}
+	return next
+}
+
+// failure is what a turn failed with, for people.
+func failure(e Event) string {
+	if e.Message != "" {
+		return e.Message
+	}
+	return e.Error
+}
