@@ -1,5 +1,6 @@
-// Command hitchpost is the whole product: the SSH server, the administration on the machine itself, and what tmux starts
-// for each session and each task. main parses, wires and waits; run does the rest, so that tests call the same code.
+// Command hitchpost is the whole product: the SSH server, the administration on the machine itself, what tmux starts for
+// each session and each task, and what Claude Code calls at its events. main parses, wires and waits; run does the rest,
+// so that tests call the same code.
 package main
 
 import (
@@ -19,11 +20,18 @@ const (
 	runnerVerb  = "run-task"
 )
 
+// hookVerb is what Claude Code in a session starts this program with.
+const hookVerb = "hook"
+
 // version is set at link time.
 var version = "dev"
 
 func main() {
-	// These two come first: they are light because nothing else is set up for them.
+	// These three come first: they are light because nothing else is set up for them.
+	if len(os.Args) >= 2 && os.Args[1] == hookVerb {
+		hook()
+		return
+	}
 	if len(os.Args) == 3 && os.Args[1] == wrapperVerb {
 		os.Exit(launch.Run(os.Args[2]))
 	}
