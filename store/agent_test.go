@@ -191,8 +191,6 @@ func TestRestartForgetsTheProcess(t *testing.T) {
 	if err != nil || !cmp.Equal(s.Agent, &want) {
 		t.Errorf("%v:\n%s", err, cmp.Diff(&want, s.Agent))
 	}
-	_, err = b.NoteAgent(t.Context(), s.ID, store.AgentNews{Run: 1})
-	wantKind(t, err, hitchpost.ConflictError) // not live yet
 	b.change(t, s.ID, hitchpost.ChangeStarted)
 	_, err = b.NoteAgent(t.Context(), s.ID, n)
 	wantKind(t, err, hitchpost.ConflictError) // of the run before

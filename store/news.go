@@ -31,11 +31,12 @@ type AgentNews struct {
 	Since time.Time
 }
 
-// NoteAgent keeps what was heard of the agent of a live session, and returns the session as it is then. News with a mark
+// NoteAgent keeps what was heard of the agent of an open session, and returns the session as it is then. News with a mark
 // that is not above the one kept changes nothing, and news that says what is known writes nothing. A conversation that is
 // left joins the former ones, and an event tells of it. It is not refused where another session runs the new one: the
-// process has it already. One that waits for another reason, or again, waits since then. NotFoundError and, where the
-// session is not live or in another run, ConflictError: nothing was changed.
+// process has it already. One that waits for another reason, or again, waits since then. Of one that is not
+// live, only agent and conversation are kept. NotFoundError and, where the session is closed or in another run,
+// ConflictError: nothing was changed.
 func (s *Store) NoteAgent(ctx context.Context, id string, n AgentNews) (noted hitchpost.Session, err error) {
 	if n.Conversation != "" && !isConversation(n.Conversation) {
 		return noted, noConversation(n.Conversation)
@@ -59,11 +60,12 @@ func (s *Store) NoteAgent(ctx context.Context, id string, n AgentNews) (noted hi
 	return noted, err
 }
 
-// hearable is nil where the news is of the process that runs.
+// hearable is nil where the news is of the last process of the session. It may have ended since: which conversation it
+// had is then what a Restart goes on with.
 func hearable(s hitchpost.Session, n AgentNews) error {
 	switch {
-	case !s.Open() || !s.State.Live():
-		return hitchpost.Errorf(hitchpost.ConflictError, "session %s is %s and runs no agent", s.Handle, s.State)
+	case !s.Open():
+		return hitchpost.Errorf(hitchpost.ConflictError, "session %s is closed", s.Handle)
 	case n.Run != s.Restarts:
 		return hitchpost.Errorf(hitchpost.ConflictError, "session %s is in run %d and not in run %d", s.Handle, s.Restarts, n.Run)
 	}
@@ -86,7 +88,7 @@ func hear(ctx context.Context, tx *writing, found hitchpost.Session, n AgentNews
 	}
 	by := By{Source: n.Source, Reason: n.Reason}
 	switch {
-	case n.Waits == nil:
+	case n.Waits == nil || !s.State.Live():
 		return s, nil
 	case *n.Waits && waitsAnew(s, n, now):
 		return step(ctx, tx, s, Transition{Change: hitchpost.ChangeWaits, By: by, Since: n.Since}, now)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/store"
 )
@@ -162,6 +164,23 @@ func TestFormerConversations(t *testing.T) {
 	}
 	_, err = b.NoteAgent(t.Context(), s.ID, store.AgentNews{Conversation: "../../etc/passwd"})
 	wantKind(t, err, hitchpost.UsageError)
+}
+
+// What the last process of a session told before it was lost may be heard after that. It says with which conversation a
+// Restart goes on, and nothing of a state.
+func TestLateNews(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	s := b.liveAgent(t, "late")
+	b.change(t, s.ID, hitchpost.ChangeLost)
+	waits, id := true, uuid.NewString()
+	got := b.hears(t, s.ID, store.AgentNews{Agent: knownAgent(), Conversation: id, How: "clear", Waits: &waits})
+	if got.State != hitchpost.Recoverable || got.ConversationID != id || len(got.Agent.Former) != 1 {
+		t.Errorf("%+v, %+v", got, got.Agent)
+	}
+	b.change(t, s.ID, hitchpost.ChangeClosed)
+	_, err := b.NoteAgent(t.Context(), s.ID, store.AgentNews{Agent: knownAgent()})
+	wantKind(t, err, hitchpost.ConflictError)
 }
 
 // A process that goes over to a conversation of another session has it, and keeps others from it.
