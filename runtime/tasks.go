@@ -43,10 +43,14 @@ func (s *Service) Tasks(
 	}), nil
 }
 
-// Task returns one task by its id or the beginning of it.
+// Task returns one task by its id or the beginning of it, or the one that the actor started last by "last".
 func (s *Service) Task(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Task, error) {
 	if err := a.Require(hitchpost.Look); err != nil {
 		return hitchpost.Task{}, err
+	}
+	if ref == "last" {
+		t, err := s.Store.LastTask(ctx, a.Name)
+		return s.asSeen(t), err
 	}
 	t, err := s.Store.Task(ctx, ref)
 	return s.asSeen(t), err

@@ -175,6 +175,28 @@ func TestTaskRefusals(t *testing.T) {
 	kind(t, err, hitchpost.NotFoundError)
 }
 
+// The last task is that which the actor started last, with any key.
+func TestLastTask(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, err := r.Task(t.Context(), admin, "last")
+	kind(t, err, hitchpost.NotFoundError)
+	r.ends(r.sh("exit 0").ID, hitchpost.TaskSucceeded)
+	mine := r.sh("echo mine; exit 3")
+	other := hitchpost.Actor{Name: "bob", Role: hitchpost.Operator}
+	_, err = r.RunTask(t.Context(), other, hitchpost.TaskRequest{Argv: []string{"true"}})
+	must(t, err)
+	phone := admin
+	phone.Fingerprint = "SHA256:phone"
+	got, err := r.WaitTask(t.Context(), phone, "last")
+	if err != nil || got.ID != mine.ID || got.State != hitchpost.TaskFailed {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := r.taskLog("last"); got != "mine\n" {
+		t.Errorf("log %q", got)
+	}
+}
+
 // Cancel ends all of a task; who wanted it is on record.
 func TestTaskCancel(t *testing.T) {
 	t.Parallel()

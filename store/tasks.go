@@ -221,6 +221,22 @@ func (s *Store) Task(ctx context.Context, ref string) (one hitchpost.Task, err e
 		Hinted("name one of %s", strings.Join(names, ", ")).For("task")
 }
 
+// LastTask is the task that an actor started last of those that are kept. None gives NotFoundError.
+func (s *Store) LastTask(ctx context.Context, actor string) (last hitchpost.Task, err error) {
+	err = s.read(ctx, "look up a task", func(ctx context.Context, q querier) error {
+		rows, err := q.Query(ctx, `select `+taskColumns+fromTasks+`where t.actor = $1 order by t.id desc limit 1`, plain(actor))
+		if err != nil {
+			return err
+		}
+		last, err = pgx.CollectExactlyOneRow(rows, scanTask)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return hitchpost.Errorf(hitchpost.NotFoundError, "no task of %q is kept", actor).Hinted("list the tasks").For("task")
+		}
+		return err
+	})
+	return last, err
+}
+
 // findTasks reads the first tasks of a range of ids, one more than are shown of several.
 func findTasks(ctx context.Context, q querier, low, high string) ([]hitchpost.Task, error) {
 	rows, err := q.Query(ctx, `select `+taskColumns+fromTasks+`where t.id between $1 and $2 order by t.id limit $3`,

@@ -32,6 +32,8 @@ type TaskService interface {
 func (c *call) taskVerb() *cobra.Command {
 	cmd := c.parent("task", "background commands", c.taskRunVerb(), c.taskLsVerb(), c.taskShowVerb(), c.taskLogVerb(),
 		c.taskWaitVerb(), c.taskCancelVerb())
+	cmd.Long = "An ID is a whole one, 4 or more characters that begin one alone, or last: the\n" +
+		"task that you started last, with whichever of your keys."
 	cmd.Example = "task run --wait -- make test"
 	return cmd
 }
