@@ -36,7 +36,7 @@ func Find(ctx context.Context, dir string) (Head, error) {
 			break
 		}
 		var gitDir string
-		if gitDir, err = open(tree); gitDir != "" {
+		if gitDir, err = gitDirOf(tree); gitDir != "" {
 			var branch string
 			if branch, err = checkedOut(ctx, tree, gitDir); branch != "" {
 				return Head{clean(filepath.Base(tree)), clean(branch)}, nil
@@ -54,9 +54,9 @@ func Find(ctx context.Context, dir string) (Head, error) {
 	return Head{}, nil
 }
 
-// open is the repository of the working tree at tree, or empty: a directory .git, or one that a file of that name
+// gitDirOf is the repository of the working tree at tree, or empty: a directory .git, or one that a file of that name
 // leads to (gitrepository-layout(5), "gitfile").
-func open(tree string) (gitDir string, err error) {
+func gitDirOf(tree string) (gitDir string, err error) {
 	path := filepath.Join(tree, ".git")
 	info, err := os.Stat(path)
 	switch {
