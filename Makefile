@@ -28,11 +28,14 @@ LINTER := go tool -modfile=.ci/tools/go.mod golangci-lint
 SCRIPTS := .ci/install .ci/run .ci/fuzz
 RUN_NEEDS := tmux postgres ssh
 TEST_NEEDS := $(RUN_NEEDS) ps jq ip systemd-analyze mandoc
+# The packages that have tests against the real Claude Code, and how those tests are called.
+CLAUDE_PACKAGES := ./runtime/claude/claudetest
+CLAUDE_TESTS := ^TestRealClaude
 
-.PHONY: help run build test race lint bench install clean fuzz
+.PHONY: help run build test race test-claude lint bench install clean fuzz
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## install what is missing, build, and serve on 127.0.0.1:2222 (ARGS='...' for the flags of serve)
 	@.ci/install $(RUN_NEEDS)
@@ -50,6 +53,10 @@ test: ## install what the tests need and run every test of every package; a skip
 race: ## the same under the race detector, which needs a C compiler
 	@.ci/install $(TEST_NEEDS) cc
 	@$(GOTEST) -race $(TESTFLAGS) $(PACKAGES)
+
+test-claude: ## install Claude Code beside the checkout (npm) and test with the real one; needs no account
+	@.ci/install $(TEST_NEEDS) claude
+	@$(GOTEST) -tags realclaude -run '$(CLAUDE_TESTS)' $(TESTFLAGS) $(CLAUDE_PACKAGES)
 
 lint: ## gofmt, go vet, the linters of .golangci.yml, go.mod and the shell scripts (the first run builds the linters)
 	@.ci/install shellcheck
