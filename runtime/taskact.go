@@ -119,15 +119,17 @@ func (s *Service) adoptFolders(ctx context.Context) {
 		if err != nil || id.String() != e.Name() || known[e.Name()] {
 			continue
 		}
-		if adopted++; adopted > tasksEach {
+		if adopted == tasksEach {
 			s.Wake() // for the rest
 			return
 		}
-		if err := s.adoptTask(ctx, e.Name()); hitchpost.KindOf(err) == hitchpost.UnavailableError {
-			s.warnTask(ctx, "task not adopted", e.Name(), err)
+		err = s.adoptTask(ctx, e.Name())
+		s.warnTask(ctx, "task not adopted", e.Name(), err)
+		if hitchpost.KindOf(err) == hitchpost.UnavailableError {
 			return // the next pass tries again
-		} else if err != nil {
-			s.warnTask(ctx, "task not adopted", e.Name(), err)
+		}
+		if err == nil { // one that cannot be would be the first again in the next pass
+			adopted++
 		}
 	}
 	s.tasks.scanDone()

@@ -40,6 +40,9 @@ func TestManyTasksAreAdoptedSomeAtATime(t *testing.T) {
 	first := r.run(hitchpost.TaskRequest{Argv: []string{"true"}})
 	r.ends(first.ID, hitchpost.TaskSucceeded)
 	r.down()
+	for range 150 { // what cannot be taken in, and is found first, does not keep the others out
+		must(t, os.Mkdir(filepath.Join(r.dir, "tasks", uuid.Must(uuid.NewV7()).String()), 0o700))
+	}
 	r.copies(first.ID, more)
 	r.url, r.node = storetest.URL(t), hitchpost.Node{}
 	r.up()

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/durable"
 	"github.com/hitchpost/hitchpost/runtime/launch"
 	"github.com/hitchpost/hitchpost/runtime/task"
 	"github.com/hitchpost/hitchpost/store"
@@ -149,6 +150,9 @@ func (s *Service) watchTask(id string) {
 // an older backup.
 const aboutName = "about.json"
 
+// aboutLimit is far above what it takes, in bytes.
+const aboutLimit = 64 << 10
+
 // about is what a task is to people.
 type about struct {
 	Name    string    `json:"name"`
@@ -177,7 +181,7 @@ func makeTaskFolder(folder string, spec task.Spec, t hitchpost.Task) error {
 // readAbout is empty where nothing can be read: a task is known without.
 func readAbout(folder string) about {
 	var a about
-	raw, err := os.ReadFile(filepath.Join(folder, aboutName))
+	raw, err := durable.Read(filepath.Join(folder, aboutName), aboutLimit)
 	if err != nil || json.Unmarshal(raw, &a) != nil {
 		return about{}
 	}
