@@ -23,7 +23,7 @@
 //
 // A folder holds spec.json, lock (held by the runner for as long as it lives), place (until the start), started (from
 // the start to the end), exit.json (the Record; its arrival is the end), log and log.N (the output; see Log), stdin (a
-// FIFO, until the end), and the marks cancel and fed. Names in the parent that begin with a dot are folders that Create
+// FIFO, until the end), and the marks cancel, fed and given. Names in the parent that begin with a dot are folders that Create
 // did not finish.
 //
 // It imports the root package, runtime/launch and runtime/durable and does nothing at init; package runtime and
