@@ -21,7 +21,9 @@ func (c *call) newVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "new [-- ARG…]", Short: "start a session; prints its id and handle",
 		Long: "Without words it is a login shell, with words it runs them: no shell reads\n" +
-			"them again. A program that ends within a second is told of.",
+			"them again. A program that ends within a second is told of.\n" +
+			"With --kind claude it is Claude Code, and the words are flags of it and the\n" +
+			"first prompt, as in: new --kind claude -- --model opus 'fix the tests'",
 		Example: "new --title api --cwd src/api -- make watch", Args: behindDashes,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			r.Kind, r.Args = hitchpost.Kind(kind), words
@@ -54,7 +56,7 @@ func (c *call) newVerb() *cobra.Command {
 	c.prints(cmd, "session")
 	f := cmd.Flags()
 	f.StringVar(&r.Title, "title", "", "title `T`; the handle is made from it")
-	f.StringVar(&kind, "kind", "", "`KIND`: shell or command; follows from the words")
+	f.StringVar(&kind, "kind", "", "`KIND`: claude, shell or command; shell or command if not given")
 	f.StringVar(&r.Cwd, "cwd", "", "directory `DIR`, which exists; seen from the home if relative")
 	f.StringVar(&r.Project, "project", "", "project `P`")
 	f.StringVar(&r.Node, "node", "", "machine `N`")

@@ -76,6 +76,8 @@ func given(field string, verb *cobra.Command) string {
 		if verb.Name() == "new" {
 			return "--restart-command"
 		}
+	case "conversation":
+		return "`new --kind claude -- --resume ID --fork-session`"
 	case "session":
 		return "`ls --all`"
 	case "task":

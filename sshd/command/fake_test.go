@@ -330,6 +330,22 @@ func full() hitchpost.Session {
 		CreatedAt: now.Add(-49 * time.Hour), StartedAt: now.Add(-3 * time.Hour).Add(5 * time.Millisecond),
 		EndedAt: now.Add(-90 * time.Second).In(time.FixedZone("CET", 3600)), LastOutputAt: now.Add(-2 * time.Minute),
 		LastAttachedAt: now.Add(time.Hour), // a clock was set back since
+		Agent:          fullAgent(),
+	}
+}
+
+// fullAgent is an agent with a value in every field, some from files that anybody could write.
+func fullAgent() *hitchpost.Agent {
+	return &hitchpost.Agent{
+		Program: "/opt/claude", Version: "2.1.332", ConfigDir: "/home/dev/.claude", Dir: "/home/dev/src/api", Status: "busy",
+		StatusSource: hitchpost.FromRegistry, StatusAt: now.Add(-3 * time.Second),
+		Uncertain: "the register says busy, the last hook says turn finished", Hooks: hitchpost.HooksNotSeen,
+		Screen: hitchpost.AlternateScreen, Title: "Fix \x1b[31mit\u202e", LastPrompt: "fix\nit", LastAnswer: "日本 done\x07",
+		TokensIn: 10, TokensOut: 20, ContextTokens: 30, Transcript: "/home/dev/.claude/projects/x/c-1.jsonl", Mark: "9",
+		Former: []hitchpost.FormerConversation{
+			{ID: "c-0", Since: now.Add(-49 * time.Hour), Until: now.Add(-2 * time.Hour), How: "clear"},
+			{ID: "c-0b", Since: now.Add(-2 * time.Hour), Until: now.Add(-time.Hour)},
+		},
 	}
 }
 

@@ -31,6 +31,7 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 		{"task", "task show x", "mend it (`task ls`)"}, {"name", "task run -- x", "mend it (--name)"},
 		{"command", "task run -- x", "mend it (behind --)"}, {"node", "new", "mend it (`node ls`)"}, {"key", "key ls", "mend it (`key ls`)"},
 		{"force", "restart x", "mend it (--force)"},
+		{"conversation", "restart x", "mend it (`new --kind claude -- --resume ID --fork-session`)"},
 		{"title", "rename x y", "mend it"}, {"cwd", "restart x", "mend it"}, {"command", "restart x", "mend it"},
 		{"", "new", "mend it"}, {"weather", "new", "mend it"},
 	} {

@@ -29,6 +29,7 @@ type sessionView struct {
 	Attached       int              `json:"attached"`
 	Args           []string         `json:"args"`
 	ConversationID *string          `json:"conversation_id"`
+	Agent          *agentView       `json:"agent"`
 	ExitCode       *int             `json:"exit_code"`
 	ExitSignal     *string          `json:"exit_signal"`
 	Restarts       int              `json:"restarts"`
@@ -51,7 +52,7 @@ func viewSession(s hitchpost.Session) sessionView {
 		ID: s.ID, Handle: s.Handle, Title: s.Title, Kind: s.Kind, Node: s.Node, Project: orNull(s.Project), Cwd: s.Cwd,
 		Repo: orNull(s.Repo), Branch: orNull(s.Branch), State: s.State, StateReason: orNull(s.StateReason),
 		StateSource: s.StateSource, StateSince: at(s.StateSince), Attached: s.Attached, Args: args,
-		ConversationID: orNull(s.ConversationID), ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal),
+		ConversationID: orNull(s.ConversationID), Agent: viewAgent(s.Agent), ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal),
 		Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
 		StartedAt: at(s.StartedAt), EndedAt: at(s.EndedAt), LastOutputAt: at(s.LastOutputAt),
 		LastAttachedAt: at(s.LastAttachedAt), ClosedAt: at(s.ClosedAt),
@@ -176,7 +177,7 @@ func at(t time.Time) stamp {
 }
 
 // orNull is nil for a text that is not there.
-func orNull(s string) *string {
+func orNull[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}

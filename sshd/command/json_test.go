@@ -31,16 +31,46 @@ var fullDocument = map[string]any{
 	"id": "0193a000-0000-7000-8000-000000000001", "handle": "api", "title": "api <wörk> & \"play\"", "kind": "command",
 	"node": "box", "project": "shop", "cwd": "/home/dev/src/api", "repo": "api", "branch": "main", "state": "FAILED",
 	"state_reason": "ended with code 7", "state_source": "exit", "state_since": "2026-03-04T05:04:37.000Z", "attached": 2.0,
-	"args": []any{"make", "a b"}, "conversation_id": "c-1", "exit_code": 7.0, "exit_signal": nil, "restarts": 3.0,
+	"args": []any{"make", "a b"}, "conversation_id": "c-1", "agent": agentDocument, "exit_code": 7.0, "exit_signal": nil, "restarts": 3.0,
 	"note": "next: tests", "check": "make test", "created_at": "2026-03-02T04:06:07.000Z",
 	"started_at": "2026-03-04T02:06:07.005Z", "ended_at": "2026-03-04T05:04:37.000Z",
 	"last_output_at": "2026-03-04T05:04:07.000Z", "last_attached_at": "2026-03-04T06:06:07.000Z", "closed_at": nil,
 }
 
+var agentDocument = map[string]any{
+	"program": "/opt/claude", "version": "2.1.332", "config_dir": "/home/dev/.claude", "status": "busy",
+	"status_source": "registry", "status_at": "2026-03-04T05:06:04.000Z",
+	"uncertain": "the register says busy, the last hook says turn finished", "hooks": "not seen", "screen": "alternate",
+	"title": "Fix \x1b[31mit\u202e", "last_prompt": "fix\nit", "last_answer": "日本 done\x07",
+	"tokens":     map[string]any{"input": 10.0, "output": 20.0, "context": 30.0},
+	"transcript": "/home/dev/.claude/projects/x/c-1.jsonl",
+	"former": []any{
+		map[string]any{"id": "c-0", "since": "2026-03-02T04:06:07.000Z", "until": "2026-03-04T03:06:07.000Z", "how": "clear"},
+		map[string]any{"id": "c-0b", "since": "2026-03-04T03:06:07.000Z", "until": "2026-03-04T04:06:07.000Z", "how": nil},
+	},
+}
+
+// An agent of which nothing is known has every field.
+func TestDocumentOfAnUnknownAgent(t *testing.T) {
+	t.Parallel()
+	s := bare()
+	s.Agent = &hitchpost.Agent{}
+	got := document(t, client{t: t, service: &fake{sessions: []hitchpost.Session{s}}}.line("show sh --json"))["agent"]
+	want := map[string]any{"former": []any{}}
+	for field := range agentDocument {
+		if field != "former" {
+			want[field] = nil
+		}
+	}
+	if diff := cmp.Diff(any(want), got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 var bareDocument = map[string]any{
 	"id": "0193a000-0000-7000-8000-000000000002", "handle": "sh", "title": "sh", "kind": "shell", "node": "box", "project": nil,
 	"cwd": "/", "repo": nil, "branch": nil, "state": "STARTING", "state_reason": nil, "state_source": "person",
-	"state_since": "2026-03-04T05:06:07.000Z", "attached": 0.0, "args": []any{}, "conversation_id": nil, "exit_code": nil,
+	"state_since": "2026-03-04T05:06:07.000Z", "attached": 0.0, "args": []any{}, "conversation_id": nil, "agent": nil, "exit_code": nil,
 	"exit_signal": nil, "restarts": 0.0, "note": nil, "check": nil, "created_at": "2026-03-04T05:06:07.000Z",
 	"started_at": nil, "ended_at": nil, "last_output_at": nil, "last_attached_at": nil, "closed_at": nil,
 }

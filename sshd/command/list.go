@@ -122,7 +122,7 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 	if s.StateSource != "" {
 		state += " (" + string(s.StateSource) + ")"
 	}
-	return table([][]string{
+	rows := [][]string{
 		{"id", s.ID},
 		{"handle", s.Handle},
 		{"title", s.Title},
@@ -137,6 +137,8 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 		{"attached", strconv.Itoa(s.Attached)},
 		{"args", or(quoted(s.Args))},
 		{"conversation", or(s.ConversationID)},
+	}
+	return table(slices.Concat(rows, c.agentRows(s), [][]string{
 		{"outcome", or(outcome(s))},
 		{"restarts", strconv.Itoa(s.Restarts)},
 		{"note", or(s.Note)},
@@ -147,7 +149,7 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 		{"closed", c.when(s.ClosedAt)},
 		{"last output", c.when(s.LastOutputAt)},
 		{"last attached", c.when(s.LastAttachedAt)},
-	}, 0)
+	}), 0)
 }
 
 // outcome is how the last process of s ended, or empty.

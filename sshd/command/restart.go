@@ -6,20 +6,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/hitchpost/hitchpost"
 )
 
 func (c *call) restartVerb() *cobra.Command {
-	var all, force bool
+	var r hitchpost.RestartRequest
+	var all bool
 	var states string
 	cmd := &cobra.Command{
 		Use: "restart REF", Short: "a fresh process for an ended session", Example: "restart api",
 		Long: "It is refused where a process of the session has outlived its terminal, unless\n" +
-			"--force starts a new one beside it. With --all each RECOVERABLE session, one\n" +
-			"after the other, each seen to run; it stops after three failures in a row.",
+			"--force starts a new one beside it. An agent goes on with its conversation,\n" +
+			"or with --fresh begins a new one.\n" +
+			"With --all each RECOVERABLE session, one after the other, each seen to run; it\n" +
+			"stops after three failures in a row.",
 		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := checkConversation(cmd, &r, all); err != nil {
+				return err
+			}
 			if !all {
 				if cmd.Flags().Changed("state") {
 					return usage("--state goes with --all").Hinted("as in: restart --all --state RECOVERABLE")
@@ -27,7 +34,7 @@ func (c *call) restartVerb() *cobra.Command {
 				if err := exactly("a REF or --all")(cmd, words); err != nil {
 					return err
 				}
-				result, err := c.restart(cmd, words[0], force)
+				result, err := c.restart(cmd, words[0], r)
 				if err != nil {
 					return err
 				}
@@ -40,19 +47,40 @@ func (c *call) restartVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.restartAll(cmd, chosen, force)
+			return c.restartAll(cmd, chosen, r)
 		},
 	}
 	c.prints(cmd, "session")
 	c.printsWith(cmd, "all", "session-list")
 	cmd.Flags().BoolVar(&all, "all", false, "every session in the states of --state")
-	cmd.Flags().BoolVar(&force, "force", false, "also beside what an earlier run has left running")
+	cmd.Flags().BoolVar(&r.Force, "force", false, "also beside what an earlier run has left running")
+	cmd.Flags().BoolVar(&r.Fresh, "fresh", false, "for an agent: begin a new conversation")
+	cmd.Flags().StringVar(&r.Conversation, "conversation", "", "for an agent: go on with the conversation of that `ID`, a UUID")
 	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")
 	return cmd
 }
 
-func (c *call) restart(cmd *cobra.Command, ref string, force bool) (hitchpost.StartResult, error) {
-	r := hitchpost.RestartRequest{Size: c.size(), Watch: watch, Force: force}
+// checkConversation refuses a choice of the conversation that could not mean anything, and has the id in lower case.
+func checkConversation(cmd *cobra.Command, r *hitchpost.RestartRequest, all bool) error {
+	chosen := cmd.Flags().Changed("conversation")
+	switch {
+	case r.Fresh && chosen:
+		return usage("--fresh and --conversation do not go together").Hinted("give one of them")
+	case all && (r.Fresh || chosen):
+		return usage("--fresh and --conversation are for one session").Hinted("give a REF in place of --all")
+	case !chosen:
+		return nil
+	}
+	r.Conversation = strings.ToLower(r.Conversation)
+	if id, err := uuid.Parse(r.Conversation); err != nil || id.String() != r.Conversation {
+		return usage("%q is no id of a conversation", r.Conversation).
+			Hinted("give a UUID, such as one that `show REF` names")
+	}
+	return nil
+}
+
+func (c *call) restart(cmd *cobra.Command, ref string, r hitchpost.RestartRequest) (hitchpost.StartResult, error) {
+	r.Size, r.Watch = c.size(), watch
 	return c.Service.Restart(cmd.Context(), c.Actor, ref, r)
 }
 
@@ -61,7 +89,7 @@ const restartFailures = 3
 
 // restartAll restarts one session after the other and sees each live before it goes on. What was restarted is printed
 // also when some could not be; those are told of on stderr.
-func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, force bool) error {
+func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, r hitchpost.RestartRequest) error {
 	for _, s := range states {
 		if !s.Ended() {
 			return usage("a session that is %s cannot be restarted", s).Hinted("use RECOVERABLE, STOPPED or FAILED")
@@ -77,7 +105,7 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, force bo
 	var up []hitchpost.Session
 	var errs []error
 	for inARow := 0; len(sessions) > 0 && inARow < restartFailures; sessions = sessions[1:] {
-		result, err := c.restart(cmd, sessions[0].ID, force)
+		result, err := c.restart(cmd, sessions[0].ID, r)
 		if err == nil {
 			err = c.seenUp(result)
 		}

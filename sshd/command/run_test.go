@@ -51,6 +51,10 @@ func wrongLines() map[string]string {
 		"restart":                         "`restart` needs a REF or --all",
 		"restart --all api":               "`restart --all` does not take \"api\"",
 		"restart api --state FAILED":      "--state goes with --all",
+		"restart api --conversation":      "flag needs an argument: --conversation",
+		"restart api --conversation ''":   `"" is no id of a conversation: give a UUID`,
+		"restart api --conversation last": `"last" is no id of a conversation`,
+		"restart --all --fresh":           "--fresh and --conversation are for one session: give a REF in place of --all",
 		"restart --all --state RUNNING":   "a session that is RUNNING cannot be restarted",
 		"stop":                            "`stop` needs a REF",
 		"stop api --timeout 10":           "durations are like 90s, 10m, 12h or 90d",
@@ -69,6 +73,10 @@ func wrongLines() map[string]string {
 		"ls \xff":                         "is not UTF-8 text",
 		"show a\x00b":                     "is not UTF-8 text",
 		"ls 'a\x1b[31m\nb'":               `does not take "a\x1b[31m\nb"`,
+
+		"restart api --conversation {0193a000-0000-7000-8000-00000000000b}":       "is no id of a conversation",
+		"restart --all --conversation 0193a000-0000-7000-8000-00000000000b":       "are for one session",
+		"restart api --fresh --conversation 0193a000-0000-7000-8000-00000000000b": "--fresh and --conversation do not go together",
 	}
 }
 
@@ -179,9 +187,16 @@ func TestRequestsReachTheServiceAsTyped(t *testing.T) {
 		"new --if-absent --title a --env A=1 --env 'B=x=y, z' --env C=": hitchpost.StartRequest{
 			Title: "a", Env: []string{"A=1", "B=x=y, z", "C="}, IfAbsent: true, Args: []string{}, Watch: time.Second,
 		},
-		"new -- -- x":                           hitchpost.StartRequest{Args: []string{"--", "x"}, Watch: time.Second},
-		"restart api":                           hitchpost.RestartRequest{Watch: time.Second},
-		"restart --force api":                   hitchpost.RestartRequest{Watch: time.Second, Force: true},
+		"new -- -- x":         hitchpost.StartRequest{Args: []string{"--", "x"}, Watch: time.Second},
+		"restart api":         hitchpost.RestartRequest{Watch: time.Second},
+		"restart --force api": hitchpost.RestartRequest{Watch: time.Second, Force: true},
+		"restart --fresh api": hitchpost.RestartRequest{Watch: time.Second, Fresh: true},
+		"restart api --conversation 0193A000-0000-7000-8000-00000000000B": hitchpost.RestartRequest{
+			Watch: time.Second, Conversation: "0193a000-0000-7000-8000-00000000000b",
+		},
+		"new --kind claude -- --model opus 'fix it'": hitchpost.StartRequest{
+			Kind: hitchpost.Claude, Args: []string{"--model", "opus", "fix it"}, Watch: time.Second,
+		},
 		"stop api":                              hitchpost.StopRequest{},
 		"stop --signal INT --timeout 1m30s api": hitchpost.StopRequest{Signal: "INT", Timeout: 90 * time.Second},
 		"stop api --timeout 0s":                 hitchpost.StopRequest{Timeout: 1},

@@ -157,6 +157,13 @@ func TestSchemasAllowMoreAndNotLess(t *testing.T) {
 			t.Errorf("%s may be left out", field)
 		}
 	}
+	for field := range agentDocument {
+		less := document(t, client{t: t, service: f}.line("show api --json"))
+		delete(less["agent"].(map[string]any), field)
+		if all["show"].Allows(less) == nil {
+			t.Errorf("%s of an agent may be left out", field)
+		}
+	}
 }
 
 // The words of the schemas are those of the program.
@@ -170,6 +177,12 @@ func TestSchemasKnowEveryWord(t *testing.T) {
 	for _, k := range []hitchpost.Kind{hitchpost.Claude, hitchpost.Shell, hitchpost.Command} {
 		f := &fake{sessions: []hitchpost.Session{full()}}
 		f.sessions[0].Kind = k
+		document(t, client{t: t, service: f}.line("show api --json"))
+	}
+	for _, source := range []hitchpost.Source{hitchpost.FromPerson, hitchpost.FromTmux, hitchpost.FromExit, hitchpost.FromHook,
+		hitchpost.FromRegistry, hitchpost.FromReconciler} {
+		f := &fake{sessions: []hitchpost.Session{full()}}
+		f.sessions[0].StateSource = source
 		document(t, client{t: t, service: f}.line("show api --json"))
 	}
 	for _, s := range hitchpost.TaskStates() {
