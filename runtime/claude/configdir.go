@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strconv"
@@ -86,7 +87,7 @@ func CleanupDays(configDir string) int {
 	if err != nil {
 		return DefaultCleanupDays
 	}
-	all, err := object(data, "the settings")
+	all, err := object(bytes.TrimPrefix(data, byteOrderMark), "the settings")
 	if err != nil {
 		return DefaultCleanupDays
 	}

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/hitchpost/hitchpost"
 )
 
 // settingsLimit is the size that a person's settings may have, in bytes; Claude Code's own are a few kilobytes.
@@ -14,6 +17,9 @@ const settingsLimit = 1 << 20
 
 // hookPatience is how long Claude Code waits for a hook of ours, in seconds. It holds a turn for as long.
 const hookPatience = 5
+
+// byteOrderMark begins what some editors save, and is no part of it.
+var byteOrderMark = []byte("\ufeff")
 
 // Ours is what a session adds to the settings of a person.
 type Ours struct {
@@ -40,7 +46,7 @@ func ReadSettings(value, dir string) ([]byte, error) {
 		err := refused("the settings file %s does not exist", quoted(value))
 		return nil, err.Hinted("check --settings: a relative path is meant from the session's directory")
 	case err != nil:
-		err := refused("the settings file %s cannot be read: %w", quoted(value), err)
+		err := refused("the settings file %s cannot be read: %w", quoted(value), reason(err))
 		return nil, err.Hinted("give --settings a readable file of less than %d bytes, or JSON", settingsLimit)
 	}
 	return data, nil
@@ -60,9 +66,14 @@ func readSettings(path string) ([]byte, error) {
 // since Claude Code reads the last --settings alone. The person's hooks come first; all that a session does not set stays
 // as it was written, numbers to the digit. Of a name that is there twice the last counts, as everywhere in JSON.
 //
-// Errors: UsageError for what is not a JSON object, and for hooks that are not lists by event.
+// Errors: UsageError for what is not a JSON object, and for hooks that are not lists by event; FailedError for a program
+// of ours whose name JSON cannot hold.
 func MergeSettings(theirs []byte, o Ours) ([]byte, error) {
-	theirs = bytes.TrimSpace(bytes.TrimPrefix(theirs, []byte("\ufeff")))
+	if command := shellWords(o.Hook); !utf8.ValidString(command) || strings.Contains(command, "\x00") {
+		return nil, hitchpost.Errorf(hitchpost.FailedError, "Claude Code cannot be given the program %q for its hooks", o.Hook[0]).
+			Hinted("run hitchpost from a path that is UTF-8")
+	}
+	theirs = bytes.TrimSpace(bytes.TrimPrefix(theirs, byteOrderMark))
 	if len(theirs) > settingsLimit {
 		return nil, refused("the settings are longer than %d bytes", settingsLimit).Hinted("give fewer with --settings")
 	}

@@ -66,7 +66,7 @@ func (f *Finder) Find(ctx context.Context, path string, env []string) (Install, 
 		return Install{}, err
 	}
 	if !atLeast(now.version, MinVersion) {
-		err := refused("%s is Claude Code %s, which is too old", quoted(path), now.version)
+		err := refused("%q is Claude Code %s, which is too old", path, now.version)
 		return Install{}, err.Hinted("update it to %s or later, with `claude update`", MinVersion)
 	}
 	if !script(path) {
@@ -83,17 +83,17 @@ func (f *Finder) Find(ctx context.Context, path string, env []string) (Install, 
 // look refuses what cannot be a program, and says which file is there.
 func look(path string) (seen, error) {
 	if !filepath.IsAbs(path) {
-		return seen{}, refused("%s is not the absolute path of a program", quoted(path))
+		return seen{}, refused("%q is not the absolute path of a program", path)
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		err := refused("there is no claude at %s", quoted(path))
+		err := refused("there is no claude at %q", path)
 		return seen{}, err.Hinted("install Claude Code, or mend the PATH of the session")
 	case err != nil:
-		return seen{}, refused("%s cannot be looked at: %w", quoted(path), err).Hinted("check its permissions")
+		return seen{}, refused("%q cannot be looked at: %w", path, reason(err)).Hinted("check its permissions")
 	case !info.Mode().IsRegular():
-		return seen{}, refused("%s is not a file that can be run", quoted(path)).Hinted("give the path of the program claude")
+		return seen{}, refused("%q is not a file that can be run", path).Hinted("give the path of the program claude")
 	}
 	s := seen{size: uint64(max(info.Size(), 0)), modified: info.ModTime()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -119,15 +119,15 @@ func askVersion(ctx context.Context, path string, env []string) (string, error) 
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case limited.Err() != nil:
-		return "", hitchpost.Errorf(hitchpost.FailedError, "%s did not tell its version within %v", quoted(path), versionLimit).
+		return "", hitchpost.Errorf(hitchpost.FailedError, "%q did not tell its version within %v", path, versionLimit).
 			Hinted("see what `claude --version` does on this machine")
 	case cmd.Process == nil:
 		return "", notRun(path, err)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return "", hitchpost.Errorf(hitchpost.FailedError, "%s --version failed (%w) and said %s", quoted(path), err, out.line()).
+		return "", hitchpost.Errorf(hitchpost.FailedError, "%q --version failed (%w) and said %s", path, err, out.line()).
 			Hinted("see what `claude --version` does on this machine")
 	case told == "":
-		return "", hitchpost.Errorf(hitchpost.FailedError, "%s does not answer as Claude Code does, but %s", quoted(path), out.line()).
+		return "", hitchpost.Errorf(hitchpost.FailedError, "%q does not answer as Claude Code does, but says %s", path, out.line()).
 			Hinted("give the path of the program claude, or install it anew")
 	}
 	return told, nil
@@ -135,16 +135,25 @@ func askVersion(ctx context.Context, path string, env []string) (string, error) 
 
 // notRun says why a program could not even begin.
 func notRun(path string, err error) error {
-	switch {
+	switch err = reason(err); {
 	case errors.Is(err, fs.ErrPermission):
-		return refused("%s may not be run: %w", quoted(path), err).Hinted("make it so with chmod +x, or check its path")
+		return refused("%q may not be run: %w", path, err).Hinted("make it so with chmod +x, or check its path")
 	case errors.Is(err, syscall.ENOEXEC):
-		return refused("%s is not a program for this machine: %w", quoted(path), err).Hinted("install the Claude Code of this machine")
+		return refused("%q is not a program for this machine: %w", path, err).Hinted("install the Claude Code of this machine")
 	case errors.Is(err, fs.ErrNotExist):
-		return refused("%s needs a program that is not there: %w", quoted(path), err).
+		return refused("%q needs a program that is not there: %w", path, err).
 			Hinted("install the Claude Code of this machine, or what its first line names")
 	}
-	return hitchpost.Errorf(hitchpost.FailedError, "%s cannot be run: %w", quoted(path), err).Hinted("try again")
+	return hitchpost.Errorf(hitchpost.FailedError, "%q cannot be run: %w", path, err).Hinted("try again")
+}
+
+// reason is what the system said, without the name of the file that the message has already.
+func reason(err error) error {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number
+	}
+	return err
 }
 
 // versionEnv is the environment in which a program is asked: nothing that makes it do more than answer.
