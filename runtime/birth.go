@@ -112,9 +112,12 @@ func (s *Service) handOver(
 	if err != nil {
 		return err
 	}
-	_, err = s.Tmux.Start(ctx, tmux.Start{
+	pane, err := s.Tmux.Start(ctx, tmux.Start{
 		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
 		Command: append(slices.Clone(s.Wrapper), s.folder.spec(runKey{session.ID, session.Restarts})),
 	})
+	if err == nil {
+		s.agents.made(runKey{session.ID, session.Restarts}, pane)
+	}
 	return err
 }

@@ -31,6 +31,11 @@ func (s *Service) prepareRun(k runKey, cwd string, p program) (*launch.Prepared,
 	if err := os.MkdirAll(s.folder.session(k.session), 0o700); err != nil { // a restored backup may lack it
 		return nil, err
 	}
+	if p.agent != nil {
+		if err := s.writeAgent(k.session, p.agent); err != nil {
+			return nil, err
+		}
+	}
 	spec := launch.Spec{
 		Session: k.session, Run: k.run, Argv: append([]string{p.path}, p.argv[1:]...), Argv0: p.argv0,
 		Env: p.env, Dir: cwd, Record: s.folder.record(k),

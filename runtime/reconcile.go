@@ -108,6 +108,7 @@ func (s *Service) reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.agents.observed(seen.panes)
 	defer s.reconcileTasks(ctx, tasks, seen.tasks) // after the sessions: of tasks there may be thousands
 	var outputs []store.Output
 	for _, st := range plan(now, stored, seen) {

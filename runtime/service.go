@@ -51,6 +51,7 @@ type Service struct {
 	views    *views
 	places   *places
 	tasks    *taskBook
+	agents   *agentBook
 	typing   *turns
 	kept     evidenceLog
 	disk     disk
@@ -84,6 +85,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		views:   newViews(),
 		places:  newPlaces(),
 		tasks:   newTaskBook(),
+		agents:  newAgentBook(),
 		typing:  newTurns(),
 		disk:    newDisk(),
 		procs:   newProcesses(),
@@ -120,7 +122,7 @@ func (s *Service) Run(ctx context.Context) error {
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
 			s.listen, s.reconcileLoop, s.watchExits, s.watchTasks, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
-			s.healthLoop, s.rereadLoop, s.comersLoop,
+			s.healthLoop, s.rereadLoop, s.comersLoop, s.agentLoop,
 		} {
 			loops.Go(func() error {
 				defer cancel() // one that ends early ends all

@@ -35,7 +35,7 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err := checkEnv(r.Env); err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.program(ctx, session, r.Env)
+	p, err := s.firstProgram(ctx, &session, r.Env)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
@@ -106,7 +106,7 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 	}
 	title := r.Title
 	if title == "" {
-		title = defaultTitle(cwd, r.Args)
+		title = defaultTitle(cwd, kind, r.Args)
 	}
 	if err := errors.Join(hitchpost.CheckTitle(title), hitchpost.CheckNote(r.Note)); err != nil {
 		return hitchpost.Session{}, err
@@ -136,12 +136,12 @@ func kindOf(r hitchpost.StartRequest) (hitchpost.Kind, error) {
 	case kind == hitchpost.Command && len(r.Args) == 0:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "a command session needs a command").
 			For("command").Hinted("say what to run")
-	case kind == hitchpost.Claude:
-		return "", hitchpost.Errorf(hitchpost.UsageError, "kind claude is not built into this version").
-			For("kind").Hinted("run claude as a command")
-	case kind != hitchpost.Shell && kind != hitchpost.Command:
+	case kind == hitchpost.Claude && r.RestartCommand != "":
+		return "", hitchpost.Errorf(hitchpost.UsageError, "a session of kind claude restarts into its conversation").
+			For("restart-command").Hinted("leave the restart command out, or choose the kind command")
+	case kind != hitchpost.Shell && kind != hitchpost.Command && kind != hitchpost.Claude:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "no kind %q", string(kind)).
-			For("kind").Hinted("choose shell or command")
+			For("kind").Hinted("choose claude, shell or command")
 	}
 	return kind, nil
 }
@@ -180,9 +180,12 @@ func (s *Service) enterable(cwd string) (string, error) {
 	return cwd, nil
 }
 
-func defaultTitle(cwd string, args []string) string {
+func defaultTitle(cwd string, kind hitchpost.Kind, args []string) string {
 	title := filepath.Base(cwd)
-	if len(args) > 0 {
+	switch {
+	case kind == hitchpost.Claude:
+		title = "claude " + title
+	case len(args) > 0:
 		title = filepath.Base(args[0]) + " " + title
 	}
 	if hitchpost.CheckTitle(title) != nil {
@@ -197,7 +200,20 @@ type program struct {
 	argv0 string // what the program sees as its own name, where that is not argv[0]
 	argv  []string
 	env   []string
-	extra []string // the part of env that was asked for
+	extra []string  // the part of env that was asked for
+	agent *agentRun // nil where no agent is followed
+}
+
+// firstProgram finds what the first run of a session executes. One of kind claude gets its conversation with it.
+func (s *Service) firstProgram(ctx context.Context, session *hitchpost.Session, extra []string) (program, error) {
+	if session.Kind != hitchpost.Claude {
+		return s.program(ctx, *session, extra)
+	}
+	p, err := s.agentProgram(ctx, *session, 0, extra, s.firstConversation(ctx))
+	if err == nil {
+		session.ConversationID, session.Agent = p.agent.conversation, &p.agent.agent
+	}
+	return p, err
 }
 
 // program finds what a session is to run, with the session's own PATH and directory, and checks that it can.
@@ -207,7 +223,7 @@ func (s *Service) program(ctx context.Context, session hitchpost.Session, extra 
 		argv = restartWords(session)
 	}
 	p := program{argv: argv, extra: extra}
-	p.env = launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, session.ID, extra)
+	p.env = s.environment(session.ID, extra)
 	if session.Kind == hitchpost.Shell {
 		// A login shell is told that it is one by a dash before its name; login(1).
 		p.argv, p.argv0 = []string{s.Account.Shell}, "-"+filepath.Base(s.Account.Shell)

@@ -55,7 +55,11 @@ func (s *Service) Restart(
 ) (hitchpost.StartResult, error) {
 	patience := newPatience()
 	session, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
-		return s.toDrive(ctx, a, ref)
+		session, err := s.toDrive(ctx, a, ref)
+		if err != nil {
+			return session, err
+		}
+		return s.settleAgent(ctx, session)
 	})
 	if err != nil {
 		return hitchpost.StartResult{}, err
@@ -70,7 +74,7 @@ func (s *Service) Restart(
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.program(ctx, session, extra)
+	p, err := s.nextProgram(ctx, session, r, extra)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
@@ -88,7 +92,7 @@ func (s *Service) Restart(
 	end := s.underway.begin(session.ID)
 	if err == nil {
 		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
-			return s.askRestart(ctx, a, session, reason)
+			return s.askRestart(ctx, a, session, p.agent, reason)
 		})
 	}
 	if err != nil {
@@ -103,12 +107,30 @@ func (s *Service) Restart(
 
 // askRestart records the wish for a fresh process of an ended session.
 func (s *Service) askRestart(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, reason string,
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, agent *agentRun, reason string,
 ) (hitchpost.Session, error) {
-	return s.change(ctx, session, store.Transition{
+	t := store.Transition{
 		Change: hitchpost.ChangeRestartAsked, By: as(a, hitchpost.FromPerson, reason),
 		Lease: startLease,
-	})
+	}
+	if agent != nil {
+		t.Agent, t.Conversation = &agent.agent, agent.conversation
+	}
+	return s.change(ctx, session, t)
+}
+
+// nextProgram finds what the next run of a session executes.
+func (s *Service) nextProgram(
+	ctx context.Context, session hitchpost.Session, r hitchpost.RestartRequest, extra []string,
+) (program, error) {
+	switch {
+	case session.Kind == hitchpost.Claude:
+		return s.agentProgram(ctx, session, session.Restarts+1, extra, s.nextConversation(ctx, session, r))
+	case r.Fresh || r.Conversation != "":
+		return program{}, hitchpost.Errorf(hitchpost.UsageError, "%s has no conversation: it is of kind %s",
+			session.Handle, session.Kind).Hinted("restart it without --fresh and --conversation")
+	}
+	return s.program(ctx, session, extra)
 }
 
 // restartable is nil for a session that a Restart may give a fresh process. The store decides again.
