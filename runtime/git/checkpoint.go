@@ -15,7 +15,7 @@ type Checkpoint struct {
 	Session string
 	N       int // counts up within a session
 	At      time.Time
-	Message string // raw, up to 1,000 bytes
+	Message string // UTF-8, up to 1,000 bytes; not fit to be shown as it is
 	Commit  string
 	Tree    string
 	Head    string // commit that was checked out; empty where there was none
@@ -98,7 +98,7 @@ func (t *Tree) checkpoint(ctx context.Context, w Wish) (Made, error) {
 			return Made{}, err
 		}
 		made.Checkpoint = Checkpoint{Session: w.Session, N: 1, At: w.Now.UTC().Truncate(time.Second), Tree: now.tree, Head: head.Hash,
-			Message: strings.TrimSpace(w.Message[:min(len(w.Message), messageLimit)]), LeftOut: now.count}
+			Message: message(w.Message), LeftOut: now.count}
 		before := head.Hash
 		if len(all) > 0 {
 			last := all[len(all)-1]
@@ -151,6 +151,15 @@ func (t *Tree) countChanged(ctx context.Context, before, after string) (int, err
 	return n, err
 }
 
+// message is what is kept of a message: git would read what is not UTF-8 as if it were Latin-1.
+func message(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), messageLimit)], "")
+	if text = strings.TrimSpace(strings.ReplaceAll(text, "\x00", "")); text == "" {
+		return "checkpoint"
+	}
+	return text
+}
+
 // What is known of a checkpoint beside its files stands at the end of its message.
 const (
 	filesKey   = "Hitchpost-Files: "
@@ -166,11 +175,7 @@ func (t *Tree) commit(ctx context.Context, c Checkpoint) (string, error) {
 	at := fmt.Sprintf("@%d +0000", c.At.Unix())
 	env := []string{"GIT_AUTHOR_NAME=Hitchpost", "GIT_AUTHOR_EMAIL=hitchpost@localhost", "GIT_AUTHOR_DATE=" + at,
 		"GIT_COMMITTER_NAME=Hitchpost", "GIT_COMMITTER_EMAIL=hitchpost@localhost", "GIT_COMMITTER_DATE=" + at}
-	message := strings.ReplaceAll(c.Message, "\x00", "")
-	if message == "" {
-		message = "checkpoint"
-	}
-	message += fmt.Sprintf("\n\n%s%d\n%s%d\n", filesKey, c.Files, leftOutKey, c.LeftOut)
-	out, err := t.run(ctx, call{env: env, off: durably(), stdin: strings.NewReader(message)}, args...)
+	text := fmt.Sprintf("%s\n\n%s%d\n%s%d\n", c.Message, filesKey, c.Files, leftOutKey, c.LeftOut)
+	out, err := t.run(ctx, call{env: env, off: durably(), stdin: strings.NewReader(text)}, args...)
 	return strings.TrimSuffix(out.text, "\n"), err
 }

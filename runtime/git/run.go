@@ -144,11 +144,11 @@ func do(ctx context.Context, c call, args ...string) (output, error) {
 	case parts.long:
 		return output{}, &reasoned{TooMuch, "a name that does not end"}
 	case out.cut && ctx.Err() == nil:
-		return output{out.String(), true}, nil
+		return output{out.text.String(), true}, nil
 	case err == nil:
-		return output{out.String(), false}, nil
+		return output{out.text.String(), false}, nil
 	}
-	failed := &callError{verb: args[0], exit: -1, said: strings.TrimSpace(said.String()), err: err}
+	failed := &callError{verb: args[0], exit: -1, said: strings.TrimSpace(said.text.String()), err: err}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		failed.exit = exit.ExitCode()
@@ -159,9 +159,10 @@ func do(ctx context.Context, c call, args ...string) (output, error) {
 	return output{}, failed
 }
 
-// first keeps the first bytes that are written to it, and drops the rest or lets the writer know that it may stop.
+// first keeps the first bytes that are written to it, and drops the rest or lets the writer know that it may stop. It
+// does not embed the buffer, whose ReadFrom would be taken in place of Write.
 type first struct {
-	bytes.Buffer
+	text  bytes.Buffer
 	limit int
 	stop  bool
 	cut   bool
@@ -170,12 +171,12 @@ type first struct {
 var errEnough = errors.New("enough")
 
 func (f *first) Write(p []byte) (int, error) {
-	room := f.limit - f.Len()
+	room := f.limit - f.text.Len()
 	if len(p) <= room {
-		return f.Buffer.Write(p)
+		return f.text.Write(p)
 	}
 	f.cut = true
-	f.Buffer.Write(p[:room])
+	f.text.Write(p[:room])
 	if f.stop {
 		return room, errEnough
 	}
