@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -31,10 +30,7 @@ type Mark struct {
 // one look at the machine. This process and those that it descends from are left out: whoever starts a service from
 // within a session hands it that session's mark. Zombies are left out, and so is what ended during the look or may not
 // be read by this account.
-//
-// The look is short, but the kernel holds up the reading of a process whose memory it is busy with, at worst for as
-// long as a network disk is away, and neither ctx nor a signal cuts that off. ctx is heeded between two processes. An
-// error means that the look is not whole.
+// An error means that the look is not whole.
 func Marked(ctx context.Context, m Mark, values []string) (map[string][]Process, error) {
 	pids, err := process.PidsWithContext(ctx)
 	if err != nil {
@@ -43,8 +39,8 @@ func Marked(ctx context.Context, m Mark, values []string) (map[string][]Process,
 	own := lineage(ctx)
 	found := map[string][]Process{}
 	for _, pid := range pids {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("look at processes: %w", context.Cause(ctx))
+		if err := stopped(ctx); err != nil {
+			return nil, err
 		}
 		p := &process.Process{Pid: pid}
 		env, err := p.EnvironWithContext(ctx)
@@ -59,7 +55,7 @@ func Marked(ctx context.Context, m Mark, values []string) (map[string][]Process,
 		}
 	}
 	for _, of := range found {
-		slices.SortFunc(of, func(a, b Process) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Pid, b.Pid)) })
+		slices.SortFunc(of, byAge)
 	}
 	return found, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,16 @@ const (
 // lookVerb makes this test binary print what it finds of its own mark.
 const lookVerb = "look-for-mark"
 
+// idleVariable in its environment makes this test binary do nothing until it is ended.
+const idleVariable = "HITCHPOST_TEST_IDLE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(idleVariable) != "" {
+		ended := make(chan os.Signal, 1)
+		signal.Notify(ended, syscall.SIGTERM)
+		<-ended
+		return
+	}
 	if len(os.Args) == 3 && os.Args[1] == lookVerb {
 		found, err := host.Marked(context.Background(), host.Mark{Name: mark}, os.Args[2:])
 		if err == nil {
@@ -38,6 +48,15 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	if len(os.Args) == 2 {
+		if verb, ok := systemVerbs()[os.Args[1]]; ok {
+			if err := verb(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			return
+		}
 	}
 	os.Exit(m.Run())
 }
