@@ -117,6 +117,26 @@ func TestHelpFitsOneScreen(t *testing.T) {
 	}
 }
 
+// On a phone help is folded between its words, and says the same.
+func TestHelpFitsANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	lines := []string{"help"}
+	commandtest.Verbs(command.Tree(), func(path string, _ *cobra.Command) { lines = append(lines, path+" --help") })
+	for _, line := range lines {
+		narrow := client{t: t, service: &fake{}, terminal: &hitchpost.Terminal{Size: hitchpost.Size{Cols: 40, Rows: 20}}}.line(line)
+		for row := range strings.Lines(narrow.out) {
+			row = strings.TrimSuffix(row, "\n")
+			if command.Width(row) > 40 && strings.Contains(strings.TrimSpace(row), " ") {
+				t.Errorf("%s: %q", line, row)
+			}
+		}
+		wide := client{t: t, service: &fake{}}.line(line)
+		if diff := cmp.Diff(strings.Fields(wide.out), strings.Fields(narrow.out)); diff != "" {
+			t.Errorf("%s (-wide +narrow): %s", line, diff)
+		}
+	}
+}
+
 // Every verb, and every verb behind another, tells of itself in a width that every terminal has, with an example that
 // begins with its name.
 func TestEveryVerbHasHelp(t *testing.T) {

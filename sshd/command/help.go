@@ -43,14 +43,20 @@ func (c *call) helpVerb(root *cobra.Command) *cobra.Command {
 
 // help prints all about one verb, or the list of them. It is data: it was asked for.
 func (c *call) help(cmd *cobra.Command) error {
+	columns := c.columns()
+	narrow := columns > 0 && columns < helpColumns
 	if !cmd.HasParent() {
-		return c.print(overview(cmd))
+		return c.print(folded(overview(cmd), columns))
 	}
 	var out bytes.Buffer
 	use := strings.TrimSpace(path(cmd.Parent()) + " " + cmd.Use)
 	fmt.Fprintf(&out, "%s %s\n\n  %s\n", c.Program, use, cmd.Short)
 	if cmd.Long != "" {
-		fmt.Fprintf(&out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", "\n  "))
+		next := "\n  "
+		if narrow {
+			next = " "
+		}
+		fmt.Fprintf(&out, "\n  %s\n", strings.ReplaceAll(cmd.Long, "\n", next))
 	}
 	if cmd.HasSubCommands() {
 		out.WriteString("\n")
@@ -58,10 +64,54 @@ func (c *call) help(cmd *cobra.Command) error {
 	}
 	cmd.InitDefaultHelpFlag() // cobra adds it only to the verb that it executes
 	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(&out, "\n%s", flags.FlagUsagesWrapped(78))
+		usages := flags.FlagUsagesWrapped(helpColumns - 2)
+		if narrow {
+			usages = flags.FlagUsages()
+		}
+		fmt.Fprintf(&out, "\n%s", usages)
 	}
 	fmt.Fprintf(&out, "\nexample: %s %s\n", c.Program, cmd.Example)
-	return c.print(out.Bytes())
+	return c.print(folded(out.Bytes(), columns))
+}
+
+// helpColumns is how wide a terminal must be for help as it is written.
+const helpColumns = 80
+
+// folded breaks lines between their words so that each fits into so many columns; 0 leaves them as they are. What stands
+// beside a verb or a flag goes below it.
+func folded(text []byte, columns int) []byte {
+	var out bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		if columns <= 0 || width(strings.TrimSuffix(line, "\n")) <= columns {
+			out.WriteString(line)
+			continue
+		}
+		words := strings.TrimLeft(line, " ")
+		indent := min(len(line)-len(words), columns/4)
+		name, about, _ := strings.Cut(words, "  ")
+		fold(&out, name, indent, columns)
+		fold(&out, about, min(indent+4, columns/2), columns)
+	}
+	return out.Bytes()
+}
+
+// fold writes text on lines of so many columns behind an indent.
+func fold(out *bytes.Buffer, text string, indent, columns int) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = strings.Repeat(" ", indent) + word
+		case width(line)+1+width(word) <= columns:
+			line += " " + word
+		default:
+			out.WriteString(line + "\n")
+			line = strings.Repeat(" ", indent) + word
+		}
+	}
+	if line != "" {
+		out.WriteString(line + "\n")
+	}
 }
 
 // overview is the list of verbs; it fits one screen of 80x24.
