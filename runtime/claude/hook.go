@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"time"
 )
 
 const (
 	// hookInput is how much of a hook's input is read. What a tool answered stands last in it and may be of any size.
-	hookInput = 4 << 20
+	hookInput = 2 << 20
 	// wordBytes bounds the short texts of an event: names, ids, kinds.
 	wordBytes = 200
 	// pathBytes bounds its paths; PATH_MAX of Linux.
@@ -58,8 +57,8 @@ type Event struct {
 	Shells int `json:"shells,omitempty"`
 	Others int `json:"others,omitempty"`
 
-	// Callers are the processes that the hook descends from, nearest first and a few of them: a shell, then the Claude
-	// Code that called. One that the session's own started calls with the same environment; see From.
+	// Callers is the process that called the hook, a shell between them left out, and those that it descends from, nearest
+	// first and a few of them; see From.
 	Callers []int `json:"callers,omitempty"`
 	// Cut tells that the input was longer than what is read of it, or broken off: the rest of the event is missing.
 	Cut bool `json:"cut,omitempty"`
@@ -68,16 +67,14 @@ type Event struct {
 // BackgroundTasks is how much runs in the background at a Stop.
 func (e Event) BackgroundTasks() int { return e.Shells + e.Others }
 
-// From reports whether the process pid called the hook, rather than another Claude Code that descends from it: pid is
-// the caller, or only a shell stands between. An event without callers is taken to be from whoever is asked about.
-func (e Event) From(pid int) bool {
-	return len(e.Callers) == 0 || slices.Contains(e.Callers[:min(2, len(e.Callers))], pid)
-}
+// From reports whether the Claude Code with that pid called the hook itself, and not another that it started, which has
+// the same environment. An event whose caller is not known counts as from whoever is asked about.
+func (e Event) From(pid int) bool { return len(e.Callers) == 0 || e.Callers[0] == pid }
 
 // errNoEvent is an input that names no event or no conversation.
 var errNoEvent = errors.New("a hook's input without an event's name and a conversation's id")
 
-// Decode reads what Claude Code gives a hook: one JSON object, of which at most 4 MiB are read. Fields of an unexpected
+// Decode reads what Claude Code gives a hook: one JSON object, of which at most 2 MiB are read. Fields of an unexpected
 // type count as absent; an object that is cut short tells what stood before the cut. It fails where not even the name of
 // the event and the id of the conversation are there.
 func Decode(r io.Reader) (Event, error) {

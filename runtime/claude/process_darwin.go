@@ -19,5 +19,8 @@ func lookProcess(pid int) (processLook, bool) {
 	if err != nil || int(info.Proc.P_pid) != pid || info.Proc.P_stat == zombie {
 		return processLook{}, false
 	}
-	return processLook{parent: int(info.Eproc.Ppid), began: time.Unix(info.Proc.P_starttime.Unix())}, true
+	return processLook{
+		parent: int(info.Eproc.Ppid), name: unix.ByteSliceToString(info.Proc.P_comm[:]),
+		began: time.Unix(info.Proc.P_starttime.Unix()),
+	}, true
 }

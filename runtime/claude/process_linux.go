@@ -27,7 +27,11 @@ func lookProcess(pid int) (processLook, bool) {
 
 // parseStat reads the fields behind the name, which stands in parentheses and may hold any byte, parentheses too.
 func parseStat(stat []byte) (processLook, bool) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
+		return processLook{}, false
+	}
+	fields := bytes.Fields(stat[end+1:])
 	const state, parent, start = 0, 1, 19 // fields 3, 4 and 22 of the page
 	if len(fields) <= start || bytes.ContainsAny(fields[state], "ZXx") {
 		return processLook{}, false
@@ -40,5 +44,5 @@ func parseStat(stat []byte) (processLook, bool) {
 	if err != nil {
 		return processLook{}, false
 	}
-	return processLook{parent: ppid, start: began}, true
+	return processLook{parent: ppid, name: string(stat[open+1 : end]), start: began}, true
 }

@@ -30,7 +30,7 @@ const (
 	// spooledFiles bounds the spool: where nobody reads it, hooks drop what they have to tell above that.
 	spooledFiles = 10_000
 	// hookCallers is how many of the processes that a hook descends from are noted.
-	hookCallers = 4
+	hookCallers = 8
 )
 
 // spooled is an event on its way.
@@ -61,7 +61,7 @@ func Hook(getenv func(string) string, stdin io.Reader, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	e.Session, e.At, e.Callers = session, now.UTC(), parentsOf(os.Getppid(), hookCallers)
+	e.Session, e.At, e.Callers = session, now.UTC(), callersOf(os.Getppid(), hookCallers)
 	data, err := json.Marshal(spooled{Version: 1, Token: token, Event: e})
 	if err != nil {
 		return err
