@@ -108,7 +108,7 @@ func (t *Tree) checkpoint(ctx context.Context, w Wish) (Made, error) {
 			}
 			made.N, before = last.N+1, last.Tree
 		}
-		if made.Files, err = t.countChanged(ctx, before, now.tree); err != nil {
+		if made.Files, err = t.countChanged(ctx, at, before, now.tree); err != nil {
 			return Made{}, err
 		}
 		if made.Commit, err = t.commit(ctx, made.Checkpoint); err != nil {
@@ -141,12 +141,12 @@ func sessionName(id string) bool {
 }
 
 // countChanged is how many files differ between two trees; before is empty for a tree without files.
-func (t *Tree) countChanged(ctx context.Context, before, after string) (int, error) {
+func (t *Tree) countChanged(ctx context.Context, at *scratch, before, after string) (int, error) {
 	if before == "" {
 		before = t.emptyTree()
 	}
 	n := 0
-	_, err := t.run(ctx, call{limit: makeLimit, each: func(string) { n++ }},
+	_, err := t.run(ctx, call{env: at.env, limit: makeLimit, each: func(string) { n++ }},
 		append(append([]string{"diff-tree", "-r", "-z", "--name-only"}, plain()...), before, after, "--")...)
 	return n, err
 }

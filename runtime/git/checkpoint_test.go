@@ -36,7 +36,7 @@ func checkpoint(t *testing.T, dir, session string) git.Made {
 func holds(t *testing.T, dir, commit string, want map[string]string) {
 	t.Helper()
 	got := map[string]string{}
-	for name := range strings.SplitSeq(strings.TrimRight(raw(t, dir, "ls-tree", "-r", "-z", "--name-only", commit), "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimRight(raw(t, dir, "ls-tree", "-r", "-z", "--full-tree", "--name-only", commit), "\x00"), "\x00") {
 		if name != "" {
 			got[name] = raw(t, dir, "cat-file", "-p", commit+":"+name)
 		}

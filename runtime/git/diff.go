@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func (t *Tree) beside(ctx context.Context, from, to string, f func(env []string,
 	}
 	if to != "" {
 		if to, err = t.object(ctx, to, "tree"); err == nil {
-			f(nil, from, to)
+			f([]string{"GIT_INDEX_FILE=" + filepath.Join(t.GitDir, "no index")}, from, to) // it may be broken
 		}
 		return err
 	}
