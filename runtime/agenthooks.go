@@ -81,7 +81,7 @@ func (s *Service) heedHook(ctx context.Context, e claude.Event) error {
 	}
 	seen.heard = later(seen.heard, e.At)
 	if next := seen.hooks.With(e); next != seen.hooks {
-		seen.hooks = next
+		seen.hooks, seen.worked = next, seen.worked || next.Phase == claude.PhaseWorking
 		s.agentTrouble("what hooks told is not kept", s.keepHeard(session, next))
 	}
 	if e.Name == claude.HookStop || e.Name == claude.HookUserPromptSubmit {

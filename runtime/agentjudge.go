@@ -37,6 +37,9 @@ func (s *Service) judgeAgent(ctx context.Context, session hitchpost.Session, ent
 	if v := claude.Judge(sight); v.Known {
 		agent.Status, agent.StatusSource, agent.StatusAt, agent.Uncertain = v.Status, v.Source, v.Since.UTC(), v.Uncertain
 		n.Waits, n.Reason, n.Source, n.Since = &v.Waits, v.Reason, v.Source, v.Since
+		if sameWait(session, v) && !seen.worked {
+			n.Since = session.StateSince
+		}
 	}
 	if e := sight.Entry; e != nil {
 		agent.Version = e.Version
@@ -44,10 +47,20 @@ func (s *Service) judgeAgent(ctx context.Context, session hitchpost.Session, ent
 	}
 	s.readFacts(ctx, session, seen, &agent, now)
 	n.Agent = agent
-	if !isNews(session, n) {
-		return nil
+	if isNews(session, n) {
+		if err := s.noteAgent(ctx, session, n); err != nil {
+			return err
+		}
 	}
-	return s.noteAgent(ctx, session, n)
+	seen.worked = false
+	return nil
+}
+
+// sameWait reports whether a verdict is of the wait that the session is in: hook and register tell of it one after the
+// other.
+func sameWait(session hitchpost.Session, v claude.Verdict) bool {
+	return v.Waits && session.State == hitchpost.WaitingForInput && v.Reason == session.StateReason &&
+		v.Since.Sub(session.StateSince).Abs() < movePatience
 }
 
 // otherConversation is the conversation that the register has in place of the store's, once it has told so for a while.

@@ -34,6 +34,7 @@ type agentSeen struct {
 	hooks  claude.Hooks
 	heard  time.Time // when hook or register last told something of this run
 	pid    int       // of the agent itself; 0: not known yet
+	worked bool      // hooks told of work that no judgement has seen yet
 	differ time.Time // since when the register names another conversation; zero: it does not
 	read   factsRead
 	tally  claude.Tally
