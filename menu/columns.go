@@ -13,6 +13,7 @@ type column int
 const (
 	colHandle column = iota
 	colState
+	colReason // why those that wait do
 	colKind
 	colNode
 	colPlace
@@ -40,11 +41,15 @@ func measure(sessions []hitchpost.Session, home string) natural {
 		n[colNode] = max(n[colNode], width(clean(s.Node)))
 		n[colPlace] = max(n[colPlace], width(clean(place(s, home))))
 		n[colTitle] = max(n[colTitle], width(clean(s.Title)))
+		if why := waitsFor(s); why != "" {
+			n[colReason] = max(n[colReason], width(why), width(heading(colReason)))
+		}
 	}
 	n[colHandle] = min(n[colHandle], 28)
 	n[colNode] = min(n[colNode], 14)
 	n[colPlace] = min(n[colPlace], 40)
 	n[colTitle] = min(n[colTitle], 60)
+	n[colReason] = min(n[colReason], 40)
 	n[colState] = 17 + 1 + ageWidth // WAITING_FOR_INPUT
 	n[colKind], n[colOutput], n[colAttached] = 7, 6, 3
 	return n
@@ -76,6 +81,7 @@ func plan(w int, n natural) widths {
 		column
 		least int
 	}{
+		{colReason, min(n[colReason], 16)}, // 0 where nobody waits
 		{colOutput, n[colOutput]},
 		{colPlace, min(n[colPlace], 14)},
 		{colState, n[colState]}, // the whole word
@@ -85,6 +91,9 @@ func plan(w int, n natural) widths {
 		{colTitle, min(n[colTitle], 16)},
 	} {
 		more := c.least - p[c.column]
+		if more <= 0 {
+			continue
+		}
 		if p[c.column] == 0 {
 			more += gap
 		}
@@ -94,7 +103,7 @@ func plan(w int, n natural) widths {
 		p[c.column] = c.least
 		rest -= more
 	}
-	for _, c := range []column{colHandle, colPlace, colNode, colTitle} {
+	for _, c := range []column{colHandle, colReason, colPlace, colNode, colTitle} {
 		if p[c] > 0 {
 			more := min(rest, n[c]-p[c])
 			p[c] += more

@@ -187,6 +187,11 @@ func (m *model) facts(s hitchpost.Session, w int) []string {
 	for _, line := range wrap(story(s, m.now), w, 2) {
 		lines = append(lines, m.theme.states[s.State].Render(fit(line, w)))
 	}
+	for _, text := range agentStory(s) {
+		for _, line := range wrap(text, w, 3) {
+			lines = append(lines, fit(line, w))
+		}
+	}
 	return append(lines, strings.Repeat(" ", w))
 }
 

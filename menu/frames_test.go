@@ -37,6 +37,7 @@ func TestFrames(t *testing.T) {
 	}{
 		{name: "list"},
 		{name: "list-selected", keys: "jjj"},
+		{name: "agent", keys: "j"},
 		{name: "viewer", change: func(c *Config) { c.Actor.Role = hitchpost.Viewer }},
 		{name: "notice", change: func(c *Config) { c.Notice = "api-tests ended (exit 3): r restarts it" }},
 		{name: "empty", fake: func() *fake { return newFake() }},
@@ -100,6 +101,7 @@ func hostile() []hitchpost.Session {
 			ID: fmt.Sprintf("id-%02d", i), Handle: n, Title: n, Kind: hitchpost.Kind(n), Node: n, Repo: n, Branch: n, Cwd: "/" + n,
 			State: hitchpost.Detached, StateReason: n, StateSource: hitchpost.Source(n), StateSince: ago(time.Duration(i) * time.Hour),
 			Args: []string{n}, CreatedAt: ago(time.Duration(i+2) * time.Hour),
+			Agent: &hitchpost.Agent{Title: n + n, LastPrompt: n, LastAnswer: n, Uncertain: n, Hooks: hitchpost.HooksNotSeen},
 		})
 	}
 	return out

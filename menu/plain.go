@@ -144,8 +144,12 @@ func (p *plainList) list() {
 	cols := sized(p.c.Terminal.Size).Cols
 	for i, s := range p.shown {
 		state := stateWord(s.State, false) + " " + age(s.StateSince, p.c.Now())
-		text := fmt.Sprintf("%*d  %s  %s  %s  %s", number, i+1, fit(clean(s.Handle), handle), fit(state, 17+1+ageWidth),
-			clean(place(s, p.c.Home)), clean(s.Title))
+		text := fmt.Sprintf("%*d  %s  %s", number, i+1, fit(clean(s.Handle), handle), fit(state, 17+1+ageWidth))
+		for _, more := range []string{waitsFor(s), clean(place(s, p.c.Home)), clean(s.Title)} {
+			if more != "" {
+				text += "  " + more
+			}
+		}
 		p.say(strings.TrimRight(cut(text, max(cols-1, 1)), " "))
 	}
 	p.say(plainHelp)

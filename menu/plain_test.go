@@ -37,7 +37,7 @@ func TestPlainListIsText(t *testing.T) {
 		t.Errorf("the text has a control: %q", sent[max(0, i-40):i+1])
 	}
 	for _, want := range []string{
-		"web is gone\ufffd[2J\nhitchpost: ", " 1  checkout-flow  ", "WAITING_FOR_INPUT 47m   shop-web@checkout-retry  Checkout",
+		"web is gone\ufffd[2J\nhitchpost: ", " 1  checkout-flow  ", "WAITING_FOR_INPUT 47m   permission: Bash  shop-web@checkout-…",
 		"RUNNING 2m              ~  deploy shell\n", "a number or a handle attaches",
 	} {
 		if !strings.Contains(sent, want) {

@@ -65,6 +65,8 @@ func (m *model) cell(s hitchpost.Session, c column, p widths) string {
 		return clean(s.Handle)
 	case colState:
 		return stateCell(s, p[c], m)
+	case colReason:
+		return waitsFor(s)
 	case colKind:
 		return clean(string(s.Kind))
 	case colNode:
@@ -95,7 +97,7 @@ func stateCell(s hitchpost.Session, w int, m *model) string {
 // ink is the style of a column.
 func (m *model) ink(s hitchpost.Session, c column) ink {
 	switch c {
-	case colState:
+	case colState, colReason:
 		return m.theme.states[s.State]
 	case colKind, colNode, colOutput, colAttached:
 		return m.theme.faint

@@ -170,12 +170,12 @@ func TestListFollowsChanges(t *testing.T) {
 	t.Parallel()
 	f := newFake(team()...)
 	s := sit(t, f, nil)
-	s.see("DETACHED           12m")
+	s.see("DETACHED     12m")
 	f.set(func(f *fake) {
 		f.sessions[0].State, f.sessions[0].StateSince = hitchpost.WaitingForInput, ago(90*time.Minute)
 		f.sessions[0].StateReason = "asks a question"
 	})
-	s.see("api-tests      WAITING_FOR_INPUT   1h")
+	s.see("api-tests      WAITING       1h  asks a question")
 	if lines := strings.Split(s.glass.text(), "\n"); !strings.Contains(lines[3], "api-tests") || !strings.HasPrefix(lines[4], "> checkout-flow") {
 		t.Errorf("who waits longest is not first, or the selection moved:\n%s", s.glass.text())
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/hitchpost/hitchpost"
 )
 
-// Every word that people read in the picker stands here. Messages say what happened, then what to do next, in lower
-// case and without a final stop. Text from outside is cleaned where it is put in.
+// Every word that people read in the picker stands here, and those of agents in agentwords.go. Messages say what
+// happened, then what to do next, in lower case and without a final stop. Text from outside is cleaned where it is put in.
 
 const (
 	wordProduct = "hitchpost"
@@ -79,7 +79,7 @@ const (
 
 // heading is the title of each column.
 func heading(c column) string {
-	return [columnCount]string{"HANDLE", "STATE", "KIND", "NODE", "WHERE", "OUTPUT", "ATT", "TITLE"}[c]
+	return [columnCount]string{"HANDLE", "STATE", "WAITS FOR", "KIND", "NODE", "WHERE", "OUTPUT", "ATT", "TITLE"}[c]
 }
 
 func stateWord(s hitchpost.State, short bool) string {
@@ -131,7 +131,7 @@ func story(s hitchpost.Session, now time.Time) string {
 		words += ": " + why
 	}
 	if s.StateSource != "" && (s.StateSource != hitchpost.FromExit || how == "") { // an exit is known from nothing else
-		words += " (" + clean(string(s.StateSource)) + ")"
+		words += " (" + clean(string(s.StateSource)) + doubt(s) + ")"
 	}
 	return words
 }
@@ -199,6 +199,9 @@ func fresh(s hitchpost.Session) string {
 	}
 	if s.RestartCommand != "" {
 		return clean(s.RestartCommand) + " in " + clean(s.Cwd)
+	}
+	if s.ConversationID != "" {
+		return what(s) + " with its conversation in " + clean(s.Cwd)
 	}
 	return what(s) + " again in " + clean(s.Cwd)
 }

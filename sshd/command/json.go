@@ -52,8 +52,8 @@ func viewSession(s hitchpost.Session) sessionView {
 		ID: s.ID, Handle: s.Handle, Title: s.Title, Kind: s.Kind, Node: s.Node, Project: orNull(s.Project), Cwd: s.Cwd,
 		Repo: orNull(s.Repo), Branch: orNull(s.Branch), State: s.State, StateReason: orNull(s.StateReason),
 		StateSource: s.StateSource, StateSince: at(s.StateSince), Attached: s.Attached, Args: args,
-		ConversationID: orNull(s.ConversationID), Agent: viewAgent(s.Agent), ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal),
-		Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
+		ConversationID: orNull(s.ConversationID), Agent: viewAgent(s.Agent),
+		ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal), Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
 		StartedAt: at(s.StartedAt), EndedAt: at(s.EndedAt), LastOutputAt: at(s.LastOutputAt),
 		LastAttachedAt: at(s.LastAttachedAt), ClosedAt: at(s.ClosedAt),
 	}
