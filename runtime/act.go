@@ -97,7 +97,7 @@ func (s *Service) recordExit(ctx context.Context, st step) error {
 	}
 	ended, err := s.change(ctx, st.session, store.Transition{
 		Change: c, Exit: &st.exit,
-		By: store.By{Source: hitchpost.FromExit, Reason: exitReason(st.exit, st.reason)},
+		By: store.By{Source: hitchpost.FromExit, Reason: exitReason(st.exit, st.reason) + s.leftBehind(ctx, st.session)},
 	})
 	if err != nil {
 		return err

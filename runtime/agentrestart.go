@@ -44,7 +44,11 @@ func (s *Service) nextConversation(
 		if err != nil {
 			return claude.Plan{}, err
 		}
-		return claude.PlanRestart(facts)
+		plan, err := claude.PlanRestart(facts)
+		if err != nil && facts.Chosen == "" {
+			err = s.keptCopy(session, err)
+		}
+		return plan, err
 	}
 }
 

@@ -51,6 +51,19 @@ func (s *Service) survivorsCheck(ctx context.Context, session hitchpost.Session,
 	}
 }
 
+// leftBehind names, as the end of a reason, what the agent of a session that has just ended left running: the tools of
+// one that was killed run on, each in a session of its own. It is empty where that is nothing, or not known.
+func (s *Service) leftBehind(ctx context.Context, session hitchpost.Session) string {
+	if session.Agent == nil {
+		return ""
+	}
+	left, err := s.survivors(ctx, session.ID, false)
+	if err != nil || len(left) == 0 {
+		return ""
+	}
+	return "; left behind: " + named(left)
+}
+
 // survivors are the processes that carry the mark of a session without a process: of its own that is, so every one is
 // of an earlier run. Those about to end are waited for, unless once says not to. It runs beside the caller, who waits
 // for a short time at most.

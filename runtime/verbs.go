@@ -212,6 +212,9 @@ func (s *Service) Capture(
 	if err := s.here(session); err != nil {
 		return hitchpost.Captured{}, err
 	}
+	if text := s.told(ctx, session, r); text != nil {
+		return hitchpost.Captured{Text: text}, nil
+	}
 	if !session.State.Ended() {
 		text, err := s.captureLive(ctx, session.ID, r)
 		if !errors.Is(err, tmux.ErrNoSession) && !errors.Is(err, tmux.ErrNoServer) {

@@ -72,6 +72,11 @@ func (p *program) doctorCommand() *cobra.Command {
 			return err
 		}
 		d := diagnose(cmd.Context(), set)
+		if account, err := p.account(); err != nil {
+			d.add(bad("claude", err))
+		} else {
+			d.add(checkClaude(cmd.Context(), account))
+		}
 		if *asJSON {
 			err = json.NewEncoder(p.out).Encode(d)
 		} else {
@@ -100,6 +105,11 @@ func diagnose(ctx context.Context, set settings) diagnosis {
 		d.OK = d.OK && c.State != checkBad
 	}
 	return d
+}
+
+func (d *diagnosis) add(c check) {
+	d.Checks = append(d.Checks, c)
+	d.OK = d.OK && c.State != checkBad
 }
 
 func (d diagnosis) print(w io.Writer) error {
