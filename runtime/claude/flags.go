@@ -1,6 +1,9 @@
 package claude
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // takes is how many words behind it a flag of claude takes as its values.
 type takes int
@@ -17,6 +20,9 @@ type flag struct {
 	takes takes
 	// once marks what a Restart does not give again: it would type, or do, a second time what was meant for the beginning.
 	once bool
+	// restored marks what comes back with a conversation that is resumed. Given again, it would undo what was done about
+	// it meanwhile (/rename), or make a second one (a worktree without a name).
+	restored bool
 	// refusal and instead say why a session cannot have it, and what to do; empty where it can.
 	refusal, instead string
 }
@@ -57,7 +63,7 @@ var flags = map[string]flag{
 	"--dangerously-skip-permissions":           {},
 	"--debug":                                  {takes: optional},
 	"--debug-file":                             {takes: one},
-	"--debug-to-stderr":                        {refusal: "what it prints would run through the screen", instead: "use --debug-file=PATH"},
+	"--debug-to-stderr":                        {refusal: spoils, instead: "use --debug-file=PATH"},
 	"--desktop":                                {refusal: elsewhere, instead: "leave it out"},
 	"--disable-slash-commands":                 {},
 	"--disallowed-tools":                       {takes: many},
@@ -70,7 +76,7 @@ var flags = map[string]flag{
 	"--file":                                   {takes: many},
 	"--fork-session":                           {},
 	"--forward-subagent-text":                  {},
-	"--from-pr":                                {takes: optional, refusal: "it may ask which conversation is meant", instead: nameIt},
+	"--from-pr":                                {takes: optional, refusal: mayAsk, instead: nameIt},
 	"--help":                                   {refusal: endsAtOnce, instead: runIt},
 	"--ide":                                    {},
 	"--include-hook-events":                    {},
@@ -87,9 +93,9 @@ var flags = map[string]flag{
 	"--mcp-config":                             {takes: many},
 	"--mcp-debug":                              {},
 	"--model":                                  {takes: one},
-	"--name":                                   {takes: one},
+	"--name":                                   {takes: one, restored: true},
 	"--no-chrome":                              {},
-	"--no-session-persistence":                 {refusal: "a conversation that is not kept cannot be resumed", instead: "leave it out"},
+	"--no-session-persistence":                 {refusal: notKept, instead: "leave it out"},
 	"--output-format":                          {takes: one},
 	"--permission-mode":                        {takes: one},
 	"--permission-prompt-tool":                 {takes: one},
@@ -134,13 +140,16 @@ var flags = map[string]flag{
 	"--verbose":                                {},
 	"--version":                                {refusal: endsAtOnce, instead: runIt},
 	"--workload":                               {takes: one},
-	"--worktree":                               {takes: optional},
+	"--worktree":                               {takes: optional, restored: true},
 }
 
 const (
 	takesNewest = "it takes the newest conversation of the directory, which may be another session's"
 	nameIt      = "name the conversation with --resume ID"
 	sentAgain   = "nothing is sent again by itself"
+	mayAsk      = "it may ask which conversation is meant"
+	notKept     = "a conversation that is not kept cannot be resumed"
+	spoils      = "what it prints would run through the screen"
 	cutsAgain   = "each restart would cut the conversation again"
 )
 
@@ -152,12 +161,12 @@ var short = map[string]string{
 
 // commands is the first words by which claude does something else than open a conversation, also behind flags and --,
 // in any of the versions.
-const commands = ` agents attach auth auto-mode bridge daemon design-login doctor edit-chrome-settings edit-hook
+const commands = `agents attach auth auto-mode bridge daemon design-login doctor edit-chrome-settings edit-hook
  edit-memory-settings edit-permission-rules edit-sandbox-settings edit-skill-overrides gateway help import install kill
  logs mcp plugin plugins project purge rc remote remote-control respawn rm sandbox self-hosted-agent-proxy
- self-hosted-runner setup-token stop sync ultrareview update upgrade workspace-trust worktree-hook `
+ self-hosted-runner setup-token stop sync ultrareview update upgrade workspace-trust worktree-hook`
 
 // isCommand reports whether claude takes a first word for a command.
 func isCommand(word string) bool {
-	return word != "" && !strings.ContainsAny(word, " \t\n") && strings.Contains(strings.ReplaceAll(commands, "\n", " "), " "+word+" ")
+	return slices.Contains(strings.Fields(commands), word)
 }

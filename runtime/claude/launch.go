@@ -18,7 +18,7 @@ type Plan struct {
 	Conversation string // the id of the run's conversation
 	Source       string // of WayFork: the id of the conversation that is copied
 	Words        Words
-	Restart      bool // no prompt, and nothing else that was for the beginning
+	Restart      bool // no prompt, nothing else that was for the beginning, and nothing that comes back by itself
 }
 
 // PlanStart is the plan of a first start. id is a fresh UUID, which the conversation gets unless the person names one.
@@ -50,7 +50,7 @@ func (p Plan) Argv(program, settings string) []string {
 	default:
 		argv = append(argv, "--session-id", p.Conversation)
 	}
-	argv = append(append(argv, "--settings", settings), p.Words.again(p.Restart)...)
+	argv = append(append(argv, "--settings", settings), p.Words.flagsFor(p.Restart, p.Way == WayResume)...)
 	if p.Words.Prompt != "" && !p.Restart {
 		argv = append(argv, "--", p.Words.Prompt)
 	}

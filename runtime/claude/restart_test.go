@@ -43,9 +43,10 @@ func TestPlanOfAFirstStart(t *testing.T) {
 // The table of what a Restart does, by what is known of the session's conversation.
 func TestPlanOfARestart(t *testing.T) {
 	t.Parallel()
-	const flags = "--model|opus|--permission-mode|plan|--prefill|draft|--init|fix it"
+	const flags = "--model|opus|--name|First|-w|--permission-mode|plan|--prefill|draft|--init|fix it"
 	const resume, begin = "claude|--resume|", "claude|--session-id|"
 	const rest = "|--settings|/s|--model|opus|--permission-mode|plan"
+	const all = "|--settings|/s|--model|opus|--name|First|-w|--permission-mode|plan" // nothing comes back by itself
 	for name, test := range map[string]struct {
 		words string
 		facts claude.RestartFacts
@@ -57,9 +58,9 @@ func TestPlanOfARestart(t *testing.T) {
 			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptMessages, Talked: true},
 			resume + idOld + rest, "", ""},
 		"no file yet": {
-			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptNone}, begin + idOld + rest, "", ""},
+			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptNone}, begin + idOld + all, "", ""},
 		"a file without messages": {
-			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptEmpty}, begin + idNew + rest, "", ""},
+			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptEmpty}, begin + idNew + all, "", ""},
 		"the file went": {
 			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptNone, Talked: true, CleanupDays: 30},
 			"", hitchpost.ConflictError, "the transcript of the conversation " + idOld + " is gone (Claude Code removes those that nobody " +
@@ -75,10 +76,10 @@ func TestPlanOfARestart(t *testing.T) {
 		"the directory went, and a fresh one is asked for": {
 			flags, claude.RestartFacts{Conversation: idOld, Dir: "/gone", DirGone: true, Fresh: true}, "", hitchpost.ConflictError, "make it again"},
 		"a fresh one": {
-			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptMessages, Fresh: true}, begin + idNew + rest, "", ""},
+			flags, claude.RestartFacts{Conversation: idOld, Transcript: claude.TranscriptMessages, Fresh: true}, begin + idNew + all, "", ""},
 		"a fresh one in place of a gone one": {
 			flags, claude.RestartFacts{Conversation: idOld, Talked: true, Transcript: claude.TranscriptNone, Fresh: true},
-			begin + idNew + rest, "", ""},
+			begin + idNew + all, "", ""},
 		"a chosen one": {
 			flags, claude.RestartFacts{Conversation: idOld, Chosen: strings.ToUpper(idOther), ChosenTranscript: claude.TranscriptMessages},
 			resume + idOther + rest, "", ""},
@@ -103,13 +104,13 @@ func TestPlanOfARestart(t *testing.T) {
 			resume + idOther + rest, "", ""},
 		"a copy that was never made": {
 			"-r|" + idOld + "|--fork-session|" + flags, claude.RestartFacts{Conversation: idOther, Transcript: claude.TranscriptNone},
-			resume + idOld + "|--fork-session|--session-id|" + idOther + rest, "", ""},
+			resume + idOld + "|--fork-session|--session-id|" + idOther + all, "", ""},
 		"a copy": {
 			"-r|" + idOld + "|--fork-session|" + flags, claude.RestartFacts{Conversation: idOther, Transcript: claude.TranscriptMessages},
 			resume + idOther + rest, "", ""},
 		"what came after a copy": {
 			"-r|" + idOld + "|--fork-session|" + flags,
-			claude.RestartFacts{Conversation: idOther, Transcript: claude.TranscriptNone, Moved: true}, begin + idOther + rest, "", ""},
+			claude.RestartFacts{Conversation: idOther, Transcript: claude.TranscriptNone, Moved: true}, begin + idOther + all, "", ""},
 	} {
 		f := test.facts
 		f.Words, f.NewID = parse(t, test.words), idNew

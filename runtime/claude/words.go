@@ -154,7 +154,8 @@ func (w *Words) keep(name string, values, text []string) error {
 		w.Settings = value
 	case "--tui":
 		if value != ScreenDefault && value != ScreenFull {
-			return refused("%s is no renderer of claude", quoted(value)).Hinted("write --tui %s or --tui %s", ScreenDefault, ScreenFull)
+			return refused("%s is no renderer of claude", quoted(value)).
+				Hinted("write --tui %s or --tui %s", ScreenDefault, ScreenFull)
 		}
 		w.Screen = value
 	default:
@@ -181,7 +182,8 @@ func (w *Words) setPrompt(plain []string) error {
 		return refused("claude takes one word as the prompt and would drop %s", quoted(said[1])).
 			Hinted("quote the whole prompt, and put it behind --")
 	case likeFlag.MatchString(said[0]):
-		return refused("claude may take the prompt %s for a flag", quoted(said[0])).Hinted("begin it with another character than a dash")
+		return refused("claude may take the prompt %s for a flag", quoted(said[0])).
+			Hinted("begin it with another character than a dash")
 	}
 	w.Prompt = said[0]
 	return nil
@@ -201,13 +203,15 @@ func (w *Words) check() error {
 	return nil
 }
 
-// again is the flags that a run is given: at a Restart without those that are for the beginning.
-func (w Words) again(restart bool) []string {
+// flagsFor is the flags that a run is given: at a Restart without those that are for the beginning, and where that
+// resumes a conversation without those that come back with it.
+func (w Words) flagsFor(restart, resumes bool) []string {
 	var out []string
 	for _, k := range w.kept {
-		if !restart || !flags[k.name].once {
-			out = append(out, k.text...)
+		if f := flags[k.name]; restart && (f.once || f.restored && resumes) {
+			continue
 		}
+		out = append(out, k.text...)
 	}
 	return out
 }
