@@ -197,3 +197,12 @@ func (w *wrapped) hangUp() {
 		w.t.Fatal(err)
 	}
 }
+
+// A program that hands the terminal back and stops its whole group is told at once that it goes on: nobody else would.
+func TestProgramThatStopsItsGroup(t *testing.T) {
+	t.Parallel()
+	w := begin(t, spec(t, "bash", "--norc", "--noprofile", "-c", `trap 'echo resumed' CONT; kill -TSTP 0; read line; exit "$line"`))
+	w.expect("resumed")
+	w.write("7\n")
+	w.endsWith(7, "")
+}

@@ -177,6 +177,9 @@ func catch() *catcher {
 // loop forwards HUP, which the kernel sends to the leader of a terminal's session alone when the terminal goes away,
 // and TERM. The terminal's own signals reach the program without help. A HUP or TERM that comes before the start waits
 // for it.
+//
+// A TSTP is answered by CONT. The kernel discards a stop of an orphaned group, so a program that has given the terminal
+// back and stops its group itself, as on Ctrl-Z, would run on and wait for ever to be told that it goes on.
 func (c *catcher) loop() {
 	defer close(c.done)
 	pid := 0
@@ -195,6 +198,8 @@ func (c *catcher) loop() {
 		case arrived := <-c.arrived:
 			s, _ := arrived.(syscall.Signal)
 			switch {
+			case s == syscall.SIGTSTP && pid != 0:
+				_ = syscall.Kill(pid, syscall.SIGCONT)
 			case s != syscall.SIGHUP && s != syscall.SIGTERM:
 			case pid != 0:
 				_ = syscall.Kill(pid, s)
