@@ -22,20 +22,23 @@ type Hooks struct {
 	Phase Phase     `json:"phase,omitempty"`
 	At    time.Time `json:"at"`              // when it came to the phase
 	Event string    `json:"event,omitempty"` // the event that told of it
-	// Prompted is when a prompt was given last.
-	Prompted time.Time `json:"prompted"`
+	// Prompted is when a prompt was given last. Asked is when a dialog opened last, for which tool and with what question:
+	// tools that run beside it go on meanwhile.
+	Prompted  time.Time `json:"prompted"`
+	Asked     time.Time `json:"asked"`
+	AskedTool string    `json:"asked_tool,omitempty"`
+	Question  string    `json:"question,omitempty"`
 	// Resumed tells, in PhaseReady, that the conversation was there before.
-	Resumed  bool   `json:"resumed,omitempty"`
-	Tool     string `json:"tool,omitempty"`     // what is used or asked for
-	Question string `json:"question,omitempty"` // what is asked
-	Error    string `json:"error,omitempty"`    // what a turn failed with
-	Shells   int    `json:"shells,omitempty"`   // what runs in the background after a turn
-	Others   int    `json:"others,omitempty"`
+	Resumed bool   `json:"resumed,omitempty"`
+	Tool    string `json:"tool,omitempty"`   // what is used
+	Error   string `json:"error,omitempty"`  // what a turn failed with
+	Shells  int    `json:"shells,omitempty"` // what runs in the background after a turn
+	Others  int    `json:"others,omitempty"`
 }
 
 // With is what the events amount to with one more, of the session's own Claude Code and newer than the others.
 func (h Hooks) With(e Event) Hooks {
-	next := Hooks{At: e.At, Event: e.Name, Prompted: h.Prompted}
+	next := h.next(e)
 	switch e.Name {
 	case HookSessionStart:
 		if e.Source == "compact" { // in the middle of a turn, or after one
@@ -55,7 +58,7 @@ func (h Hooks) With(e Event) Hooks {
 			next.Tool = e.Tool
 		}
 	case HookPermissionRequest:
-		next.Phase, next.Tool, next.Question = PhasePermission, e.Tool, e.Question
+		next.Phase, next.Asked, next.AskedTool, next.Question = PhasePermission, e.At, e.Tool, e.Question
 	case HookStop:
 		next.Phase, next.Shells, next.Others = PhaseFinished, e.Shells, e.Others
 	case HookStopFailure:
@@ -71,13 +74,20 @@ func (h Hooks) With(e Event) Hooks {
 	return next
 }
 
+// next is what stays when an event brings another phase.
+func (h Hooks) next(e Event) Hooks {
+	return Hooks{
+		At: e.At, Event: e.Name, Prompted: h.Prompted, Asked: h.Asked, AskedTool: h.AskedTool, Question: h.Question,
+	}
+}
+
 // notified is h after a Notification, which repeats, seconds later, what another event told. It counts where that other
 // one was not heard.
 func (h Hooks) notified(e Event) Hooks {
-	next := Hooks{At: e.At, Event: e.Name, Prompted: h.Prompted}
+	next := h.next(e)
 	switch {
 	case e.Notification == "permission_prompt" && h.Phase != PhasePermission:
-		next.Phase = PhasePermission
+		next.Phase, next.AskedTool, next.Question = PhasePermission, "", ""
 	case e.Notification == "idle_prompt" && (h.Phase == "" || h.Phase == PhaseWorking || h.Phase == PhasePermission):
 		next.Phase = PhaseFinished
 	default:

@@ -116,7 +116,7 @@ func (s Sight) entry() (claim, bool) {
 		c.waits, c.reason = s.idle()
 	case StatusBusy:
 		c.reason = ReasonWorks
-		if s.Hooks.Phase == PhaseWorking || s.Hooks.Phase == PhasePermission {
+		if s.Hooks.Phase == PhaseWorking {
 			c.reason = with(ReasonWorks, s.Hooks.Tool)
 		}
 	case StatusShell:
@@ -142,7 +142,9 @@ func (s Sight) idle() (waits bool, reason string) {
 		}
 		return true, ReasonFinished
 	case PhaseWorking, PhasePermission:
-		return true, ReasonInterrupted
+		if !s.Hooks.At.After(s.Entry.StatusAt) {
+			return true, ReasonInterrupted
+		}
 	}
 	return true, ReasonPrompt
 }
@@ -150,7 +152,7 @@ func (s Sight) idle() (waits bool, reason string) {
 // asked is what a person is asked by a dialog that the register tells of.
 func (s Sight) asked() string {
 	// The hook of a dialog comes with it; those of the dialogs behind it come while the register stays as it is.
-	fits := s.Hooks.Phase == PhasePermission && !s.Hooks.At.Before(s.Entry.StatusAt.Add(-disputeTime))
+	fits := !s.Hooks.Asked.Before(s.Entry.StatusAt.Add(-disputeTime))
 	switch s.Entry.WaitingFor {
 	case "permission prompt", "input needed":
 		if fits {
@@ -168,13 +170,13 @@ func (s Sight) asked() string {
 
 // asks is what the dialog asks that a hook told of.
 func (h Hooks) asks() string {
-	switch h.Tool {
+	switch h.AskedTool {
 	case questionTool:
 		return with(ReasonQuestion, h.Question)
 	case planTool:
 		return ReasonPlan
 	}
-	return with(ReasonPermission, h.Tool)
+	return with(ReasonPermission, h.AskedTool)
 }
 
 // hook is what the hooks say; false where they say nothing of a state.
