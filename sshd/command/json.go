@@ -53,7 +53,8 @@ func viewSession(s hitchpost.Session) sessionView {
 		Repo: orNull(s.Repo), Branch: orNull(s.Branch), State: s.State, StateReason: orNull(s.StateReason),
 		StateSource: s.StateSource, StateSince: at(s.StateSince), Attached: s.Attached, Args: args,
 		ConversationID: orNull(s.ConversationID), Agent: viewAgent(s.Agent),
-		ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal), Restarts: s.Restarts, Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
+		ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal), Restarts: s.Restarts,
+		Note: orNull(s.Note), Check: orNull(s.Check), CreatedAt: at(s.CreatedAt),
 		StartedAt: at(s.StartedAt), EndedAt: at(s.EndedAt), LastOutputAt: at(s.LastOutputAt),
 		LastAttachedAt: at(s.LastAttachedAt), ClosedAt: at(s.ClosedAt),
 	}
