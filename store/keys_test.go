@@ -125,7 +125,7 @@ func TestNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := b.Nodes(t.Context())
-		if err != nil || len(list) != 3 || list[1].ID != id {
+		if err != nil || len(list) != 2 || list[1].ID != id {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		return list[1]
