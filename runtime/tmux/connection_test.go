@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,6 +65,51 @@ func TestConnectionIsKept(t *testing.T) {
 	case <-s.Events():
 	case <-time.After(patience):
 		t.Fatal("no event")
+	}
+}
+
+// What may be done twice is done on another connection where this one is lost while it is used: none of those tries is
+// spent on the lost one, of which nobody was told yet.
+func TestKillOnALostConnection(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	start(t, s, "gone", sizes[0], "sleep", "1000000")
+	for range 10 {
+		<-s.link
+		lost := s.control
+		lost.in.Close() // as after the end of the client: a write fails before the reader sees it
+		s.link <- struct{}{}
+		if _, err := lost.run(t.Context(), command{"display-message"}); !errors.Is(err, errLost) {
+			t.Fatal(err)
+		}
+		select {
+		case <-lost.gone:
+		default:
+			t.Fatal("the connection that was lost still counts as one")
+		}
+		if err := s.Kill(t.Context(), "gone"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A server that has just been killed is no reason to refuse a start.
+func TestStartOnALostConnection(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for i := range 10 {
+		if err := syscall.Kill(pid(t, s), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Start(t.Context(), Start{Session: fmt.Sprint("s", i), Command: []string{"sleep", "1000000"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid(t, s), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.StartTask(t.Context(), fmt.Sprint("t", i), []string{"sleep", "1000000"}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

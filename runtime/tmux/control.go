@@ -118,6 +118,7 @@ func (c *control) send(ctx context.Context, text string) (string, error) {
 	}
 	if _, err := c.in.WriteString(text + "\ndisplay-message -p " + mark + "\n"); err != nil {
 		c.kill()
+		<-c.gone // whoever tries again gets another connection
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return "", context.DeadlineExceeded
 		}

@@ -157,10 +157,15 @@ func (s *Server) Close() error {
 // call carries out commands in one turn of the server. start says whether a server may be started for it. Where the
 // connection is lost in between, it is made again a few times; what was sent may then be done twice.
 func (s *Server) call(ctx context.Context, start bool, cmds ...command) (string, error) {
+	return repeated(ctx, func(ctx context.Context) (string, error) { return s.once(ctx, start, cmds...) })
+}
+
+// repeated does what may be done twice, and once more where the connection was lost under it.
+func repeated(ctx context.Context, do func(context.Context) (string, error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	for try := 1; ; try++ {
-		out, err := s.once(ctx, start, cmds...)
+		out, err := do(ctx)
 		if err != errLost || try == callTries { //nolint:errorlint // a connection that could not be made is wrapped
 			return out, err
 		}
@@ -170,7 +175,7 @@ func (s *Server) call(ctx context.Context, start bool, cmds ...command) (string,
 	}
 }
 
-// callTries is how often a call is tried while its connection is lost under it, as when somebody ends the lobby.
+// callTries is how often that is tried while its connection is lost under it, as when somebody ends the lobby.
 const callTries = 4
 
 // once is call without the second try, for what must not be done twice.

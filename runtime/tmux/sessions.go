@@ -34,7 +34,7 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 		"-x", strconv.Itoa(size.Cols), "-y", strconv.Itoa(size.Rows), "--"}
 	create = append(create, words(st.Command)...)
 	set := func(name, value string) command { return command{"set-option", "-t", at, name, value} }
-	out, err := s.change(ctx, true,
+	out, err := s.create(ctx, at,
 		create,
 		command{"set-environment", "-u", "-t", at, noColorName}, // not for panes that a person adds
 		set(optionRun, strconv.Itoa(st.Run)),
@@ -56,6 +56,23 @@ func (s *Server) Start(ctx context.Context, st Start) (Pane, error) {
 		return Pane{}, told("start a session", err)
 	}
 	return panes[0], nil
+}
+
+// create is change for the commands that make the session at. Where the connection is lost under them and tmux has no such
+// session, or has ended, they are given once more: nothing runs of what they were to make. A process that had begun before
+// its tmux ended is not run again; its wrapper sees to that.
+func (s *Server) create(ctx context.Context, at string, cmds ...command) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	out, err := s.change(ctx, true, cmds...)
+	if !errors.Is(err, errLost) {
+		return out, err
+	}
+	_, there := s.call(ctx, false, command{"has-session", "-t", at})
+	if there = told("look for a session", there); !errors.Is(gone(there), ErrNoSession) {
+		return out, err
+	}
+	return s.change(ctx, true, cmds...)
 }
 
 // noColor is for the process that tmux starts, which is our own wrapper or runner, and not for the program that this one
@@ -144,10 +161,7 @@ func (s *Server) kill(ctx context.Context, at string, cmd command) error {
 	if at == "" {
 		return nil
 	}
-	_, err := s.change(ctx, false, cmd)
-	if errors.Is(err, errLost) {
-		_, err = s.change(ctx, false, cmd)
-	}
+	_, err := repeated(ctx, func(ctx context.Context) (string, error) { return s.change(ctx, false, cmd) })
 	if err = told("end a session", gone(err)); errors.Is(err, ErrNoSession) {
 		return nil
 	}

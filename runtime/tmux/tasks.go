@@ -17,7 +17,7 @@ func (s *Server) StartTask(ctx context.Context, id string, argv []string) error 
 		return err
 	}
 	create := command{"new-session", "-d", "-s", taskPrefix + id, "-e", noColor, "-c", "/", "-x", "80", "-y", "24", "--"}
-	_, err := s.change(ctx, true,
+	_, err := s.create(ctx, at,
 		append(create, words(argv)...),
 		// In the same turn of tmux, which sees the end of a process only after it.
 		command{"set-option", "-w", "-t", at, "remain-on-exit", "off"},
