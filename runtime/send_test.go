@@ -62,6 +62,7 @@ func TestSendToAShell(t *testing.T) {
 	if !r.send(s.ID, "seq 1 1500; cat", "Enter") {
 		t.Error("a command whose output scrolls it away was not seen")
 	}
+	r.shows(s.ID, "1500\n") // or the line stands among the numbers
 	if !r.send(s.ID, "purr", "Enter") {
 		t.Error("a line was not seen")
 	}

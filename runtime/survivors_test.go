@@ -20,7 +20,8 @@ func (r *rig) daemon(title string) (hitchpost.Session, int) {
 	r.t.Helper()
 	file := filepath.Join(r.dir, title+".pid")
 	s := r.start(title, "sh", "-c",
-		`[ -e "$0" ] || setsid sh -c 'echo $$ > "$0.new" && mv "$0.new" "$0"; exec sleep 1000' "$0" & cat`, file)
+		// Only where it could write down that it is there: a run that comes up while the test goes would leave one more.
+		`[ -e "$0" ] || setsid sh -c 'echo $$ > "$0.new" && mv "$0.new" "$0" && exec sleep 1000' "$0" & cat`, file)
 	var pid int
 	eventually(r.t, func() bool {
 		text, err := os.ReadFile(file)
