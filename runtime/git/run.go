@@ -130,7 +130,7 @@ func do(ctx context.Context, c call, args ...string) (output, error) {
 		cmd.Stdout = parts
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = 100 * time.Millisecond // a child of git that holds the output is not waited for
+	cmd.WaitDelay = time.Second // a child of git that has left the group and holds the output is not waited for
 	ending := syscall.SIGKILL
 	if c.gently {
 		ending, cmd.WaitDelay = syscall.SIGTERM, 2*time.Second

@@ -61,7 +61,7 @@ func reasonOf(err error, c *callError) Reason {
 	switch {
 	case errors.As(err, &r):
 		return r.reason
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, exec.ErrWaitDelay):
 		return Deadline
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot):
 		return NoGit
