@@ -7,8 +7,8 @@ type RestartFacts struct {
 	Words        Words  // of the session
 	Conversation string // the one that the session was in last; empty: nobody knows
 	Transcript   TranscriptState
-	// Talked tells that the conversation is known to have had messages: its transcript was seen, or a prompt heard of. With
-	// no transcript now, Claude Code or somebody else has removed it.
+	// Talked tells that a transcript of it with messages was seen. With none now, Claude Code or somebody else has removed
+	// it. That a prompt was heard of is not enough: Claude Code writes a moment later, which a kill may forestall.
 	Talked bool
 	// Moved tells that the conversation is not the one that the session was first started with.
 	Moved bool
