@@ -1,0 +1,338 @@
+//go:build realclaude
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hitchpost/hitchpost/runtime/claude/claudetest"
+)
+
+// The tests of the files realclaude_… run the real Claude Code, each of its versions, as people run it: through the
+// OpenSSH client and the built binary, against a fake of its API.
+
+// eachClaude runs a test with each version of the real program.
+func eachClaude(t *testing.T, test func(*testing.T, string)) {
+	t.Parallel()
+	for _, version := range claudetest.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			test(t, version)
+		})
+	}
+}
+
+// claudeStack is a stack whose sessions find the real Claude Code, a home of their own and the fake API.
+type claudeStack struct {
+	*stack
+	api  *claudetest.API
+	home claudetest.Home
+
+	mu      sync.Mutex
+	arrived []arrival
+	slowest time.Duration
+}
+
+// arrival is an event of the log, and when one who follows the log had it.
+type arrival struct {
+	at        time.Time
+	Event     string
+	SessionID string `json:"session_id"`
+	Reason    string
+}
+
+// withClaude gives a stack that serves what sessions of kind claude need.
+func withClaude(s *stack, version string) *claudeStack {
+	s.t.Helper()
+	must(s.t, os.Mkdir(s.path("c"), 0o700))
+	home, err := claudetest.HomeIn(s.path("c"))
+	must(s.t, err)
+	must(s.t, os.Mkdir(s.path("bin"), 0o755))
+	must(s.t, os.Symlink(claudetest.Real(s.t, version), s.path("bin/claude")))
+	return &claudeStack{stack: s, api: claudetest.NewAPI(s.t), home: home}
+}
+
+// environment is what a session of kind claude gets beside its own environment, as K=V.
+func (c *claudeStack) environment() []string {
+	var env []string
+	for _, kv := range c.home.Environment(c.api.URL()) {
+		switch name, value, _ := strings.Cut(kv, "="); name {
+		case "TERM", "LANG", "SHELL": // as the session has them
+		case "PATH":
+			env = append(env, name+"="+c.path("bin")+":"+value)
+		default:
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// words are those of `new` for a session of kind claude in a directory, with words for claude itself.
+func (c *claudeStack) words(title, dir string, args ...string) []string {
+	words := []string{"new", "--kind", "claude", "--title", title, "--cwd", dir}
+	for _, kv := range c.environment() {
+		words = append(words, "--env", kv)
+	}
+	if len(args) > 0 {
+		words = append(append(words, "--"), args...)
+	}
+	return words
+}
+
+// begin starts a session in the home's project and waits until its prompt is up.
+func (c *claudeStack) begin(title string, args ...string) talk {
+	c.t.Helper()
+	c.ok(c.words(title, c.home.Project, args...)...)
+	return c.waits(title, "ready for the first prompt")
+}
+
+// talk is a session of kind claude as scripts see it.
+type talk struct {
+	seen
+	Since        time.Time `json:"state_since"`
+	Conversation string    `json:"conversation_id"`
+	Agent        struct {
+		Version      string
+		Status       string
+		StatusSource string    `json:"status_source"`
+		StatusAt     time.Time `json:"status_at"`
+		Uncertain    *string
+		Hooks        string
+		Screen       string
+		Title        string
+		LastPrompt   string `json:"last_prompt"`
+		LastAnswer   string `json:"last_answer"`
+		Transcript   string
+		Tokens       *struct{ Input, Output, Context int64 }
+		Former       []struct {
+			ID           string
+			Since, Until time.Time
+			How          string
+		}
+	}
+}
+
+// former is the chain of conversations that were left, as "ID how".
+func (x talk) former() string {
+	var all []string
+	for _, f := range x.Agent.Former {
+		all = append(all, f.ID+" "+f.How)
+	}
+	return strings.Join(all, ", ")
+}
+
+func (c *claudeStack) talk(ref string) talk {
+	c.t.Helper()
+	return c.talkIn(c.ok("show", "--json", ref))
+}
+
+func (c *claudeStack) talkIn(doc string) talk {
+	c.t.Helper()
+	var got talk
+	if err := json.Unmarshal([]byte(doc), &got); err != nil {
+		c.t.Fatalf("%v\n%s", err, doc)
+	}
+	return got
+}
+
+// looks waits for a condition that costs a command over ssh to ask for.
+func (c *claudeStack) looks(what string, ok func() bool, show func() string) {
+	c.t.Helper()
+	var last time.Time
+	eventually(c.t, what, func() bool {
+		if time.Since(last) < 150*time.Millisecond {
+			return false
+		}
+		good := ok()
+		last = time.Now()
+		return good
+	}, show)
+}
+
+// is waits until a session is as wanted.
+func (c *claudeStack) is(ref, what string, ok func(talk) bool) talk {
+	c.t.Helper()
+	var now talk
+	c.looks(ref+" "+what, func() bool { now = c.talk(ref); return ok(now) },
+		func() string { return fmt.Sprintf("%+v\n%s\n%s", now, c.screen(ref), c.ok("events", ref)) })
+	return now
+}
+
+// waits waits until a session waits for a person, for the reason given, and is sure of it.
+func (c *claudeStack) waits(ref, reason string) talk {
+	c.t.Helper()
+	c.become(ref, "WAITING_FOR_INPUT")
+	return c.is(ref, "waits: "+reason, func(now talk) bool {
+		return now.State == "WAITING_FOR_INPUT" && now.Reason == reason && now.Agent.Uncertain == nil
+	})
+}
+
+// works waits until a session does not wait for a person.
+func (c *claudeStack) works(ref, reason string) talk {
+	c.t.Helper()
+	c.become(ref, "DETACHED,RUNNING")
+	return c.is(ref, "works: "+reason, func(now talk) bool {
+		return (now.State == "DETACHED" || now.State == "RUNNING") && now.Reason == reason && now.Agent.Uncertain == nil
+	})
+}
+
+// become waits with `wait` until a session is in one of the states.
+func (c *claudeStack) become(ref, states string) talk {
+	c.t.Helper()
+	a := c.ssh("wait", ref, "--for", states, "--timeout", "50s", "--json")
+	if a.code != 0 {
+		c.t.Fatalf("%s does not become %s: %+v\n%s\n%s", ref, states, a, c.screen(ref), c.ok("events", ref))
+	}
+	return c.talkIn(a.out)
+}
+
+// screen is what the session shows now.
+func (c *claudeStack) screen(ref string) string {
+	c.t.Helper()
+	return c.ssh("capture", ref).out
+}
+
+// shows waits until the session's screen shows text.
+func (c *claudeStack) shows(ref, text string) {
+	c.t.Helper()
+	c.looks(ref+" shows "+text, func() bool { return strings.Contains(c.screen(ref), text) },
+		func() string { return c.screen(ref) })
+}
+
+// types types a text and sends it off. An Enter that comes with a text is taken for a part of it.
+func (c *claudeStack) types(ref, text string) {
+	c.t.Helper()
+	if a := c.ssh("send", ref, text); a.code != 0 && a.code != 6 {
+		c.t.Fatalf("send: %+v", a)
+	}
+	c.shows(ref, text[max(0, len(text)-20):])
+	c.keys(ref, "Enter")
+}
+
+// keys presses keys, of which some change nothing on the screen.
+func (c *claudeStack) keys(ref string, keys ...string) {
+	c.t.Helper()
+	words := []string{"send", ref}
+	for _, key := range keys {
+		words = append(words, "--key", key)
+	}
+	if a := c.ssh(words...); a.code != 0 && a.code != 6 {
+		c.t.Fatalf("%v: %+v", words, a)
+	}
+}
+
+// asks has a turn with a session, from its prompt to its answer.
+func (c *claudeStack) asks(ref, prompt, answer string) {
+	c.t.Helper()
+	before := c.talk(ref).Since
+	c.types(ref, prompt)
+	c.is(ref, "has answered "+prompt, func(now talk) bool {
+		return now.State == "WAITING_FOR_INPUT" && now.Reason == "turn finished" && now.Since.After(before)
+	})
+	c.shows(ref, answer)
+}
+
+// transcript is where a conversation is written down.
+func (c *claudeStack) transcript(conversation string) string {
+	c.t.Helper()
+	found, err := filepath.Glob(filepath.Join(c.home.Config, "projects", "*", conversation+".jsonl"))
+	must(c.t, err)
+	if len(found) != 1 {
+		c.t.Fatalf("transcripts of %s: %v", conversation, found)
+	}
+	return found[0]
+}
+
+// gate is a script that waits, once it is run, until the test opens it.
+type gate struct {
+	c      *claudeStack
+	script string
+}
+
+func (c *claudeStack) gate(name string) gate {
+	c.t.Helper()
+	g := gate{c, filepath.Join(c.home.Project, name+".sh")}
+	must(c.t, writeFile(g.script, fmt.Sprintf(
+		"echo $$ > %[1]s.new; mv %[1]s.new %[1]s.up; until [ -e %[1]s.go ]; do sleep 0.1; done; echo through %[2]s\n", g.script, name)))
+	return g
+}
+
+// reached waits until the script runs, and returns its pid.
+func (g gate) reached() (pid int) {
+	g.c.t.Helper()
+	g.c.eventually(g.script+" runs", func() bool {
+		text, err := os.ReadFile(g.script + ".up")
+		if err != nil {
+			return false
+		}
+		_, err = fmt.Sscan(string(text), &pid)
+		return err == nil
+	})
+	return pid
+}
+
+func (g gate) open() { must(g.c.t, writeFile(g.script+".go", "")) }
+
+// bash is the prompt that has the script run by Claude Code's tool for commands.
+func (g gate) bash(more string) string {
+	return fmt.Sprintf(`@tool Bash {"command":"sh %s"%s}`, filepath.Base(g.script), more)
+}
+
+// follow begins to follow the event log.
+func (c *claudeStack) follow() {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), "ssh", c.sshArgs("events", "--follow", "--json")...)
+	cmd.Env = c.env
+	out, err := cmd.StdoutPipe()
+	must(c.t, err)
+	must(c.t, cmd.Start())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			a := arrival{at: time.Now()}
+			if json.Unmarshal(lines.Bytes(), &a) == nil {
+				c.mu.Lock()
+				c.arrived = append(c.arrived, a)
+				c.mu.Unlock()
+			}
+		}
+		_ = cmd.Wait()
+	}()
+	c.t.Cleanup(func() { <-done })
+}
+
+// seenSoon fails where the change that a session is in now was not told at once to one who follows the event log. The
+// limit is for a machine that is busy with other tests; what it took is logged.
+func (c *claudeStack) seenSoon(now talk) {
+	c.t.Helper()
+	source := now.Agent.StatusAt // when hook or register told of it
+	var told time.Time
+	c.eventually("the log tells of "+now.Reason, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, a := range c.arrived {
+			if a.SessionID == now.ID && a.Reason == now.Reason && (a.Event == "waiting" || a.Event == "answered") {
+				told = a.at
+			}
+		}
+		return !told.IsZero()
+	})
+	took := told.Sub(source)
+	c.mu.Lock()
+	c.slowest = max(c.slowest, took)
+	c.mu.Unlock()
+	c.t.Logf("%-40s by the %-8s after %v", now.Reason, now.Agent.StatusSource, took.Round(time.Millisecond))
+	if took > 10*time.Second {
+		c.t.Errorf("%s of %v was told at %v", now.Reason, source, told)
+	}
+}
