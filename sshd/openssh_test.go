@@ -35,6 +35,10 @@ func TestOpenSSHCommands(t *testing.T) {
 		{"words", "", []string{`words "two words" 'a  b' c\;d '$(x)' "it's" ''`},
 			`["two words" "a  b" "c;d" "$(x)" "it's" ""]` + "\n", "", 0},
 		{"bad quoting", "", []string{`exit3 "open`}, "", "hitchpost: the command line has an open quote", 2},
+		{"bad quoting as JSON", "", []string{`ls --json "open`}, "", `{"error":{"code":"usage","message":"the command line has an open`, 2},
+		{"bad quoting behind dashes", "", []string{`new -- x --json "open`}, "", "hitchpost: the command line has an open quote", 2},
+		{"bad quoting on a terminal", "", []string{"-tt", `ls "open`}, "", "ends in a backslash: quote it once for your own shell and " +
+			"once for this one\r\n", 2},
 		{"no such verb", "", []string{"frobnicate"}, "", "unknown verb", 2},
 		{"a long argument", "", []string{"words " + strings.Repeat("x", 100_000)}, `["xxx`, "", 0},
 		{"a terminal", "", []string{"-tt", "ls"}, "HANDLE\r\nweb\r\n", "", 0},

@@ -32,8 +32,10 @@ func (s *session) route() int {
 	}
 	words, err := command.Split(s.command)
 	switch {
+	case err != nil && !s.terminal:
+		return command.Refuse(s.words(s.ctx), s.command, err)
 	case err != nil:
-		return s.fail(err)
+		return command.Refuse(&cooked{w: s.words(s.ctx)}, s.command, err)
 	case !s.terminal:
 		// Without words too: a script that is piped in is not run, since what is on stdin is nobody's command.
 		return s.runPlain(words)

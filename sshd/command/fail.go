@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -27,6 +28,13 @@ func (c *call) fail(ctx context.Context, verb *cobra.Command, err error) int {
 	}
 	c.tell(e)
 	return e.Kind.ExitStatus()
+}
+
+// Refuse tells the person or script on stderr why Split could not read the line, and returns the exit status that stands
+// for it.
+func Refuse(stderr io.Writer, line string, err error) (exitStatus int) {
+	c := &call{Invocation: Invocation{Words: strings.Fields(line), Stderr: stderr}}
+	return c.fail(context.Background(), nil, err)
 }
 
 // tell tells the person or script of e, on stderr alone.
