@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -109,9 +110,9 @@ func Look(ctx context.Context, dir string, q Question) Facts {
 
 // headCommit is the commit that is checked out; zero, without an error, where there is none yet.
 func (t *Tree) headCommit(ctx context.Context) (Commit, error) {
-	hash, err := t.text(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	hash, err := t.text(ctx, "rev-parse", "--verify", "--quiet", "HEAD")
 	if exited(err, 1) {
-		return Commit{}, nil
+		return Commit{}, t.unborn()
 	}
 	if err != nil {
 		return Commit{}, err
@@ -121,6 +122,23 @@ func (t *Tree) headCommit(ctx context.Context) (Commit, error) {
 		return Commit{Hash: hash}, err
 	}
 	return list.First[0], nil
+}
+
+// unborn is nil where HEAD names a branch without a commit, and not one whose commit git cannot make out: the two look
+// alike to it.
+func (t *Tree) unborn() error {
+	text, err := regular(filepath.Join(t.GitDir, "HEAD"))
+	if err != nil {
+		return err
+	}
+	ref := strings.TrimSpace(strings.TrimPrefix(text, "ref:"))
+	if !filepath.IsLocal(ref) {
+		return nil
+	}
+	if info, err := os.Lstat(filepath.Join(t.CommonDir, ref)); err == nil && !info.IsDir() {
+		return &reasoned{Broken, ref + " names no commit"}
+	}
+	return nil
 }
 
 // untracked lists files that are neither tracked nor ignored.

@@ -39,10 +39,9 @@ const (
 
 // Removal is what came of the wish to remove a worktree.
 type Removal struct {
-	Worktree  Worktree
-	InTheWay  []Obstacle // where there are any, nothing was removed
-	Ignored   Names      // ignored files, which are not in the way and went with it, or would
-	NotListed bool       // it was removed before, by other means, and git has forgotten it
+	Worktree Worktree
+	InTheWay []Obstacle // where there are any, nothing was removed
+	Ignored  Names      // ignored files, which are not in the way and went with it, or would
 }
 
 // RemoveWorktree removes the linked worktree at path, its directory and git's record of it, unless something would be
@@ -127,7 +126,7 @@ func (t *Tree) inTree(ctx context.Context, r *Removal) error {
 	}
 	r.block(BlockedConflicts, s.Conflicted)
 	r.block(BlockedStaged, s.Staged)
-	if s.Changed.Count == 0 {
+	if s.Changed.Count == 0 && s.Conflicted.Count == 0 {
 		s.Changed = w.unseen(ctx)
 	}
 	r.block(BlockedChanged, s.Changed)

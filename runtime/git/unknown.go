@@ -82,7 +82,7 @@ func reasonOf(err error, c *callError) Reason {
 // locale, in which it is run.
 func brokenWords(said string) bool {
 	for _, words := range []string{"not a git repository", "bad config", "bad object", "unable to read", "loose object",
-		"index file", "bad signature", "repository version", "repository extension", "invalid gitfile", "missing blob",
+		"index file", "bad signature", "repo version", "repository extension", "invalid gitfile", "missing blob",
 		"bad tree", "bad revision 'HEAD'", "object file", "packfile", "could not parse"} {
 		if strings.Contains(said, words) {
 			return true

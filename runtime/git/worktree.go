@@ -101,16 +101,7 @@ func claim(parent, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", r) {
-			return r
-		}
-		return '-'
-	}, name)
-	name = strings.TrimLeft(name[:min(len(name), 100)], "-.")
-	if name == "" {
-		name = "worktree"
-	}
+	name = plainName(name)
 	for n := 1; ; n++ {
 		path := filepath.Join(parent, name)
 		if n > 1 {
@@ -124,6 +115,18 @@ func claim(parent, name string) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// plainName is a name for a directory that needs no quoting anywhere and is no hidden one.
+func plainName(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", r)
+	})
+	name = strings.TrimLeft(strings.Join(words, "-"), ".-")
+	if name = name[:min(len(name), 100)]; name == "" {
+		return "worktree"
+	}
+	return name
 }
 
 // unmake takes away what a worktree that could not be made has left: all of it is ours.
