@@ -317,6 +317,12 @@ func (c *commands) Run(ctx context.Context, call command.Invocation) int {
 		}
 		fmt.Fprint(call.Stdout, "the tail")
 		return 0
+	case "stream":
+		for {
+			if _, err := call.Stream.Write(make([]byte, 32<<10)); err != nil {
+				return hitchpost.KindOf(context.Cause(ctx)).ExitStatus()
+			}
+		}
 	case "panic":
 		panic("a fault in a command")
 	}

@@ -19,7 +19,7 @@ const (
 	tooManyChannels = "too many sessions on one connection: close one or connect again"
 	noPlace         = "hitchpost: too many connections: try again later\r\n"
 	internalError   = "hitchpost: an error inside hitchpost ended this session: try again, and tell whoever runs it"
-	slowClient      = "this terminal took no output for too long"
+	slowClient      = "this client took no output for too long"
 	endedLine       = "press r to restart it, enter for the menu, q to leave"
 	endedDirectLine = "press r to restart it, any other key to leave"
 	viewerDirect    = "press any key to leave"
@@ -102,6 +102,11 @@ func howEnded(e *hitchpost.Exit) string {
 // cutLine is what a client is told that took no output.
 func cutLine(limit time.Duration) string {
 	return fmt.Sprintf("%s (%s): connect again", slowClient, limit)
+}
+
+// tookNothing ends a command whose client took no output.
+func tookNothing(limit time.Duration) *hitchpost.Error {
+	return hitchpost.Errorf(hitchpost.UnavailableError, "%s (%s)", slowClient, limit).Hinted("begin again, and read what comes")
 }
 
 func quoted(s string) string {

@@ -3,6 +3,7 @@ package sshd
 import (
 	"context"
 	"errors"
+	"io"
 
 	charm "charm.land/ssh"
 	"golang.org/x/sys/unix"
@@ -57,14 +58,21 @@ func (s *session) runTyped(words []string) int {
 func (s *session) runCommand(
 	ctx context.Context, cancel context.CancelCauseFunc, last *lastWords, inv command.Invocation,
 ) int {
+	limit := s.conn.srv.cfg.Limits.Stall
+	stalled := make(chan struct{}, 1)
+	stall := newStallWatch(limit, s.conn.net.sending, stalled)
+	defer stall.stop()
+	inv.Stream = watched{inv.Stdout, stall}
 	got := make(chan charm.Signal, maxSignals) // what does not fit is dropped, and may be the one that counts
 	s.signals.register(got)
 	defer s.signals.register(nil)
-	s.start("signals", func() {
+	s.start("what ends a command", func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
+			case <-stalled:
+				cancel(tookNothing(limit))
 			case name := <-got:
 				if number := unix.SignalNum("SIG" + string(name)); number != 0 && deadly(number) {
 					cancel(signalled{number})
@@ -82,6 +90,18 @@ func (s *session) runCommand(
 		return s.ended(s.ctx)
 	}
 	return status
+}
+
+// watched is an output that a client must go on taking.
+type watched struct {
+	w     io.Writer
+	stall *stallWatch
+}
+
+func (w watched) Write(p []byte) (int, error) {
+	w.stall.begin()
+	defer w.stall.end()
+	return w.w.Write(p)
 }
 
 // deadly tells whether a signal ends a command.

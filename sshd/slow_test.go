@@ -62,6 +62,50 @@ func TestAClientThatTakesNothingIsCut(t *testing.T) {
 	}
 }
 
+// What follows something is cut; what is only shown may be read as slowly as a person likes.
+func TestAFollowerThatTakesNothingIsCut(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(c *sshd.Config) {
+		c.Limits.Stall, c.Limits.Farewell = 600*time.Millisecond, 100*time.Millisecond
+	})
+	ended := func(verb string) <-chan uint32 {
+		ch, reqs, err := s.client("alice").OpenChannel("session", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := make(chan uint32, 1)
+		go func() {
+			for r := range reqs {
+				var s struct{ Status uint32 }
+				if r.Type == "exit-status" && ssh.Unmarshal(r.Payload, &s) == nil {
+					status <- s.Status
+				}
+			}
+		}()
+		if ok, err := ch.SendRequest("exec", true, text(verb)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return status
+	}
+	shown := ended("flood")
+	select {
+	case got := <-ended("stream"):
+		if got != 75 {
+			t.Errorf("status %d", got)
+		}
+	case <-time.After(patience):
+		t.Fatal("it was not cut")
+	}
+	select {
+	case got := <-ended("stream"):
+		if got != 75 {
+			t.Errorf("status %d", got)
+		}
+	case <-shown:
+		t.Error("what is only shown was cut too")
+	}
+}
+
 func TestAClientThatIsSlowIsKept(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(c *sshd.Config) { c.Limits.Stall = 500 * time.Millisecond })

@@ -56,6 +56,9 @@ type Invocation struct {
 	// ctx ends, and soon after Run has returned: that of a task that took no more may still be under way.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Stream is Stdout for what goes on until something ends, such as --follow: ctx ends where the client takes nothing of
+	// it for too long. nil: Stdout.
+	Stream io.Writer
 
 	Terminal *hitchpost.Terminal // nil: the client asked for none
 	Version  string

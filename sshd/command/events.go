@@ -90,6 +90,7 @@ func (c *call) listEvents(cmd *cobra.Command, q hitchpost.EventQuery) error {
 
 // followEvents prints what is appended as it comes, until the client has enough.
 func (c *call) followEvents(cmd *cobra.Command, q hitchpost.EventQuery) error {
+	c.follows()
 	if !c.json {
 		if err := c.print(c.eventLine(eventTitles())); err != nil {
 			return err

@@ -124,6 +124,14 @@ func nearest(word string, verbs []string) string {
 // errGone says that the client takes no more output: there is nobody to tell.
 var errGone = errors.New("the client is gone")
 
+// follows has the verb write to what a client must go on reading: a person may look at a page for as long as they like, but
+// what follows events keeps a place that others need.
+func (c *call) follows() {
+	if c.Stream != nil {
+		c.Stdout = c.Stream
+	}
+}
+
 // print is the only place that writes data: all of it at once.
 func (c *call) print(data []byte) error {
 	if _, err := c.Stdout.Write(data); err != nil {

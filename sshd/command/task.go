@@ -87,6 +87,7 @@ func (c *call) taskRunVerb() *cobra.Command {
 // stay shows what a task prints until it has ended, and takes over its exit status. With --json nothing but the document
 // of the ended task is printed.
 func (c *call) stay(ctx context.Context, t hitchpost.Task, stdin bool) error {
+	c.follows()
 	fed := make(chan error, 1)
 	feeding, stopFeeding := context.WithCancel(ctx)
 	defer stopFeeding()

@@ -152,6 +152,9 @@ func (c *call) taskLogVerb() *cobra.Command {
 				}
 				r.Tail = &tail
 			}
+			if r.Follow {
+				c.follows()
+			}
 			return c.Service.TaskLog(cmd.Context(), c.Actor, words[0], r, gone{c.Stdout})
 		},
 	}
