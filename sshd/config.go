@@ -51,7 +51,7 @@ type Config struct {
 // Limits bounds what clients may take. A zero field means its default.
 type Limits struct {
 	Handshake time.Duration // from accept to login; 20 s
-	Stall     time.Duration // an attached client that takes no output for so long is cut; 30 s
+	Stall     time.Duration // a client that is attached or follows something, and takes no output for so long, is cut; 30 s
 	KeepAlive time.Duration // silence before a probe; three such intervals of silence end the connection; 15 s
 	Stop      time.Duration // a graceful stop takes no longer; 4 s
 	Farewell  time.Duration // a client gets so long to take the last words; 2 s

@@ -102,7 +102,7 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, r hitchp
 	if err != nil {
 		return err
 	}
-	var up []hitchpost.Session
+	var up []hitchpost.Session // or through with their work already
 	var errs []error
 	for inARow := 0; len(sessions) > 0 && inARow < restartFailures; sessions = sessions[1:] {
 		result, err := c.restart(cmd, sessions[0].ID, r)
@@ -118,7 +118,7 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, r hitchp
 	if err := c.restarted(up); err != nil || len(errs) == 0 {
 		return err
 	}
-	return partly(errs, len(up), len(sessions))
+	return partly(errs, up, len(sessions))
 }
 
 // seenUp is nil where a restarted session lives after it was watched, and where its program has ended well by then: it
@@ -150,13 +150,22 @@ func (c *call) restarted(up []hitchpost.Session) error {
 }
 
 // partly is the error of a restart of many that did not all come up. Its kind is that of the first.
-func partly(errs []error, up, untried int) error {
+func partly(errs []error, up []hitchpost.Session, untried int) error {
+	run, through := 0, ""
+	for _, s := range up {
+		if s.State.Live() {
+			run++
+		}
+	}
+	if n := len(up) - run; n > 0 {
+		through = fmt.Sprintf("%d ended well at once, ", n)
+	}
 	e := failure(errs[0])
 	text := make([]string, len(errs))
 	for i, err := range errs {
 		text[i] = err.Error()
 	}
-	out := hitchpost.Errorf(e.Kind, "%d restarted, %d failed, %d not tried (%s)", up, len(errs), untried,
+	out := hitchpost.Errorf(e.Kind, "%d restarted, %s%d failed, %d not tried (%s)", run, through, len(errs), untried,
 		strings.Join(text, "; "))
 	out.Cause = errors.Join(errs...)
 	if slices.ContainsFunc(errs, hitchpost.Forcible) {

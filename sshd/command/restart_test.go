@@ -76,6 +76,18 @@ func TestRestartAllSeesEachSessionRun(t *testing.T) {
 	}
 }
 
+// A program that was through with its work at once is not counted as one that runs again.
+func TestRestartAllCountsWhatRuns(t *testing.T) {
+	t.Parallel()
+	bad := hitchpost.Errorf(hitchpost.UnavailableError, "no answer")
+	f := &fake{sessions: lost("abc"), failOn: map[string]error{"id-c": bad}, early: &hitchpost.Exit{Code: new(int)}}
+	f.sessions[0].State, f.sessions[1].State = hitchpost.Stopped, hitchpost.Stopped
+	r := client{t: t, service: f}.line("restart --all")
+	if !strings.Contains(r.errors, "hitchpost: 0 restarted, 2 ended well at once, 1 failed, 0 not tried (c: no answer)") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestRestartAllBesideWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	left := hitchpost.Errorf(hitchpost.ConflictError, "b left a process behind: sleep (process 7)").For("force").
