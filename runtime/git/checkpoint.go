@@ -97,8 +97,8 @@ func (t *Tree) checkpoint(ctx context.Context, w Wish) (Made, error) {
 		if err != nil {
 			return Made{}, err
 		}
-		made.Checkpoint = Checkpoint{Session: w.Session, N: 1, At: w.Now.UTC().Truncate(time.Second), Tree: now.tree, Head: head.Hash,
-			Message: message(w.Message), LeftOut: now.count}
+		made.Checkpoint = Checkpoint{Session: w.Session, N: 1, At: w.Now.UTC().Truncate(time.Second), Message: message(w.Message),
+			Tree: now.tree, Head: head.Hash, LeftOut: now.count}
 		before := head.Hash
 		if len(all) > 0 {
 			last := all[len(all)-1]

@@ -47,8 +47,8 @@ func Fingerprint(ctx context.Context, dir string) (Print, error) {
 // with it.
 func (t *Tree) telling(ref string) []string {
 	paths := []string{t.Top}
-	for _, name := range []string{"index", "logs/HEAD", "config.worktree", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG",
-		"rebase-merge", "rebase-merge/msgnum", "rebase-apply", "rebase-apply/next", "sequencer/todo"} {
+	for _, name := range []string{"index", "logs/HEAD", "config.worktree", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+		"BISECT_LOG", "rebase-merge", "rebase-merge/msgnum", "rebase-apply", "rebase-apply/next", "sequencer/todo"} {
 		paths = append(paths, filepath.Join(t.GitDir, name))
 	}
 	for _, name := range []string{"config", "packed-refs", "FETCH_HEAD", "reftable/tables.list", "info/exclude", "refs/stash",

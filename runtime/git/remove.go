@@ -67,7 +67,7 @@ func (t *Tree) RemoveWorktree(ctx context.Context, path string, look bool) (Remo
 			Hinted("list the worktrees")
 	}
 	if r.Worktree.Path == t.Top {
-		return Removal{}, hitchpost.Errorf(hitchpost.FailedError, "a worktree cannot be removed from within").
+		return Removal{}, hitchpost.Errorf(hitchpost.ConflictError, "a worktree cannot be removed from within").
 			Hinted("open the repository's own tree")
 	}
 	if r.Worktree.Locked {

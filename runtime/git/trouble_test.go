@@ -43,23 +43,28 @@ func TestFactsWhereThereAreNone(t *testing.T) {
 		write(t, filepath.Join(dir, name, ".git"), text)
 		why(t, filepath.Join(dir, name), git.Broken)
 	}
-	for name, spoil := range map[string]func(gitDir string) error{
-		"config":  func(d string) error { return os.WriteFile(filepath.Join(d, "config"), []byte("[core\n"), 0o600) },
-		"objects": func(d string) error { return os.RemoveAll(filepath.Join(d, "objects")) },
-		"head":    func(d string) error { return os.WriteFile(filepath.Join(d, "HEAD"), []byte("nonsense"), 0o600) },
-		"version": func(d string) error {
-			return os.WriteFile(filepath.Join(d, "config"), []byte("[core]\nrepositoryformatversion = 99\n"), 0o600)
-		},
-		"pipe": func(d string) error {
-			return errors.Join(os.Remove(filepath.Join(d, "HEAD")), syscall.Mkfifo(filepath.Join(d, "HEAD"), 0o600))
-		},
-	} {
+	for name, text := range map[string]string{"config": "[core\n", "HEAD": "nonsense",
+		"config.worktree": "[core\n", "objects": ""} {
 		broken := repository(t)
-		if err := spoil(filepath.Join(broken, ".git")); err != nil {
-			t.Fatal(name, err)
+		path := filepath.Join(broken, ".git", name)
+		command(t, broken, "config", "extensions.worktreeConfig", "true")
+		if text == "" {
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write(t, path, text)
 		}
 		why(t, broken, git.Broken)
 	}
+	newer, pipe := repository(t), repository(t)
+	command(t, newer, "config", "core.repositoryFormatVersion", "99")
+	why(t, newer, git.Broken)
+	head := filepath.Join(pipe, ".git/HEAD")
+	if err := errors.Join(os.Remove(head), syscall.Mkfifo(head, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	why(t, pipe, git.Broken)
 }
 
 // What is broken of a repository does not keep the rest from being told.
@@ -239,7 +244,9 @@ func TestFactsOfAGitThatHangs(t *testing.T) {
 		state, err := os.ReadFile("/proc/" + pid + "/stat")
 		return err != nil || strings.Contains(string(state), ") Z ")
 	}
-	for end := time.Now().Add(10 * time.Second); !gone(strings.TrimSpace(string(text))); {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(10 * time.Second); !gone(strings.TrimSpace(string(text))); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("%s lives on", text)
 		}

@@ -54,8 +54,10 @@ func (t *Tree) AddWorktree(ctx context.Context, parent, branch string) (Added, e
 		args = []string{"worktree", "add", "--quiet", "--", path, branch}
 	}
 	if _, err = do(ctx, call{in: t.Top, off: t.off, limit: makeLimit, gently: true}, args...); err != nil {
-		t.unmake(context.WithoutCancel(ctx), path, branch, from, isNew)
-		return Added{}, t.notAdded(branch, err)
+		failed := t.notAdded(branch, err)
+		// A branch that was there after all is somebody else's.
+		t.unmake(context.WithoutCancel(ctx), path, branch, from, isNew && hitchpost.KindOf(failed) != hitchpost.ConflictError)
+		return Added{}, failed
 	}
 	added := Added{Worktree: Worktree{Path: path, Head: from, Branch: branch}, NewBranch: isNew}
 	if made, err := open(ctx, path); err == nil {
@@ -129,7 +131,7 @@ func plainName(name string) string {
 	return name
 }
 
-// unmake takes away what a worktree that could not be made has left: all of it is ours.
+// unmake takes away what a worktree that could not be made has left.
 func (t *Tree) unmake(ctx context.Context, path, branch, from string, isNew bool) {
 	_ = os.RemoveAll(path)
 	_, _ = do(ctx, call{in: t.Top, off: t.off}, "worktree", "prune")

@@ -164,30 +164,25 @@ func TestRemoveWorktree(t *testing.T) {
 
 func TestRemoveWorktreeIsRefused(t *testing.T) {
 	t.Parallel()
-	for what, spoil := range map[git.Blocks]func(t *testing.T, dir, path string){
-		git.BlockedUntracked: func(t *testing.T, _, path string) { write(t, filepath.Join(path, "new"), "x") },
-		git.BlockedStaged: func(t *testing.T, _, path string) {
-			write(t, filepath.Join(path, "new"), "x")
-			command(t, path, "add", "new")
-		},
-		git.BlockedChanged: func(t *testing.T, _, path string) { write(t, filepath.Join(path, "file"), "x") },
-		git.BlockedUnpushed: func(t *testing.T, _, path string) {
-			command(t, path, "commit", "-q", "--allow-empty", "-m", "precious")
-		},
-		git.BlockedStashed: func(t *testing.T, _, path string) {
-			write(t, filepath.Join(path, "file"), "x")
-			command(t, path, "stash", "-q")
-		},
-		git.BlockedLocked: func(t *testing.T, dir, path string) {
-			command(t, dir, "worktree", "lock", "--reason", "in use", path)
-		},
-		git.BlockedUnfinished: func(t *testing.T, _, path string) { command(t, path, "bisect", "start") },
+	for what, spoil := range map[git.Blocks]struct{ file, run string }{
+		git.BlockedUntracked:  {file: "new"},
+		git.BlockedStaged:     {file: "new", run: "add new"},
+		git.BlockedChanged:    {file: "file"},
+		git.BlockedUnpushed:   {run: "commit -q --allow-empty -m precious"},
+		git.BlockedStashed:    {file: "file", run: "stash -q"},
+		git.BlockedLocked:     {run: "worktree lock --reason because ."},
+		git.BlockedUnfinished: {run: "bisect start"},
 	} {
 		t.Run(string(what), func(t *testing.T) {
 			t.Parallel()
 			dir := conflicting(t)
 			made := added(t, dir, "b")
-			spoil(t, dir, made.Path)
+			if spoil.file != "" {
+				write(t, filepath.Join(made.Path, spoil.file), "x")
+			}
+			if spoil.run != "" {
+				command(t, made.Path, strings.Fields(spoil.run)...)
+			}
 			r := removal(t, dir, made.Path)
 			if len(r.InTheWay) != 1 || r.InTheWay[0].What != what || len(r.InTheWay[0].First) != 1 {
 				t.Errorf("%+v", r.InTheWay)
