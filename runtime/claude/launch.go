@@ -50,11 +50,24 @@ func (p Plan) Argv(program, settings string) []string {
 	default:
 		argv = append(argv, "--session-id", p.Conversation)
 	}
-	argv = append(append(argv, "--settings", settings), p.Words.flagsFor(p.Restart, p.Way == WayResume)...)
+	argv = append(append(argv, "--settings", settings), p.flags()...)
 	if p.Words.Prompt != "" && !p.Restart {
 		argv = append(argv, "--", p.Words.Prompt)
 	}
 	return argv
+}
+
+// flags is the person's flags that the run is given: at a Restart without those that are for the beginning, and where that
+// resumes a conversation without those that come back with it.
+func (p Plan) flags() []string {
+	var out []string
+	for _, k := range p.Words.kept {
+		if f := flags[k.name]; p.Restart && (f.once || f.restored && p.Way == WayResume) {
+			continue
+		}
+		out = append(out, k.text...)
+	}
+	return out
 }
 
 // Environment is what a run's environment has beside that of every session: the way back for hooks (spool is the

@@ -70,7 +70,7 @@ func readSettings(path string) ([]byte, error) {
 // of ours whose name JSON cannot hold.
 func MergeSettings(theirs []byte, o Ours) ([]byte, error) {
 	if command := shellWords(o.Hook); !utf8.ValidString(command) || strings.Contains(command, "\x00") {
-		return nil, hitchpost.Errorf(hitchpost.FailedError, "Claude Code cannot be given the program %q for its hooks", o.Hook[0]).
+		return nil, hitchpost.Errorf(hitchpost.FailedError, "Claude Code cannot be given hooks that run %q", o.Hook[0]).
 			Hinted("run hitchpost from a path that is UTF-8")
 	}
 	theirs = bytes.TrimSpace(bytes.TrimPrefix(theirs, byteOrderMark))
@@ -195,7 +195,8 @@ func object(data []byte, what string) (map[string]json.RawMessage, error) {
 		before := data[:min(max(syntax.Offset-1, 0), int64(len(data)))]
 		line := bytes.Count(before, []byte("\n")) + 1
 		column := len(before) - bytes.LastIndexByte(before, '\n')
-		return nil, refused("%s are not JSON: line %d, column %d: %w", what, line, column, syntax).Hinted("mend what --settings gives")
+		return nil, refused("%s are not JSON: line %d, column %d: %w", what, line, column, syntax).
+			Hinted("mend what --settings gives")
 	case err != nil || m == nil:
 		return nil, refused("%s are not a JSON object", what).Hinted("mend what --settings gives")
 	}

@@ -127,7 +127,7 @@ func askVersion(ctx context.Context, path string, env []string) (string, error) 
 		return "", hitchpost.Errorf(hitchpost.FailedError, "%q --version failed (%w) and said %s", path, err, out.line()).
 			Hinted("see what `claude --version` does on this machine")
 	case told == "":
-		return "", hitchpost.Errorf(hitchpost.FailedError, "%q does not answer as Claude Code does, but says %s", path, out.line()).
+		return "", hitchpost.Errorf(hitchpost.FailedError, "%q does not answer as Claude Code, but says %s", path, out.line()).
 			Hinted("give the path of the program claude, or install it anew")
 	}
 	return told, nil

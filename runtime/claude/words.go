@@ -203,19 +203,6 @@ func (w *Words) check() error {
 	return nil
 }
 
-// flagsFor is the flags that a run is given: at a Restart without those that are for the beginning, and where that
-// resumes a conversation without those that come back with it.
-func (w Words) flagsFor(restart, resumes bool) []string {
-	var out []string
-	for _, k := range w.kept {
-		if f := flags[k.name]; restart && (f.once || f.restored && resumes) {
-			continue
-		}
-		out = append(out, k.text...)
-	}
-	return out
-}
-
 // conversationID is the id of a conversation as Claude Code writes it, or nothing where the text is none.
 func conversationID(text string) string {
 	id, err := uuid.Parse(text)
