@@ -16,7 +16,8 @@ type StartRequest struct {
 	Note           string
 	Check          string
 	RestartCommand string
-	Args           []string
+	Args           []string // with a Preset: behind its words
+	Preset         string   // name of what is known of an agent, which says what runs; the kind is command then
 	Env            []string // NAME=value, over what a session's environment holds anyway; the last of a name counts
 	Size           Size     // of the terminal that asked; the zero value means 80x24
 

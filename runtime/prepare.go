@@ -16,6 +16,9 @@ func (s *Service) prepareNew(session hitchpost.Session, p program) (*launch.Prep
 	if err == nil && len(p.extra) > 0 {
 		err = writeEnv(s.folder.env(session.ID), p.extra)
 	}
+	if err == nil {
+		err = s.writePreset(session.ID, p.preset)
+	}
 	var files *launch.Prepared
 	if err == nil {
 		files, err = s.prepareRun(runKey{session.ID, 0}, session.Cwd, p)

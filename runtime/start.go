@@ -35,10 +35,15 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err := checkEnv(r.Env); err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.firstProgram(ctx, &session, r.Env)
+	env, presetFiles, err := s.fromPreset(ctx, &session, r)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
+	p, err := s.firstProgram(ctx, &session, env)
+	if err != nil {
+		return hitchpost.StartResult{}, err
+	}
+	p.preset = presetFiles
 	if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok && r.IfAbsent {
 		return hitchpost.StartResult{Session: there}, nil
 	}
@@ -106,7 +111,7 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 	}
 	title := r.Title
 	if title == "" {
-		title = defaultTitle(cwd, kind, r.Args)
+		title = defaultTitle(cwd, kind, titleWords(r))
 	}
 	if err := errors.Join(hitchpost.CheckTitle(title), hitchpost.CheckNote(r.Note)); err != nil {
 		return hitchpost.Session{}, err
@@ -125,11 +130,16 @@ func kindOf(r hitchpost.StartRequest) (hitchpost.Kind, error) {
 	kind := r.Kind
 	if kind == "" {
 		kind = hitchpost.Shell
-		if len(r.Args) > 0 {
+		if len(r.Args) > 0 || r.Preset != "" {
 			kind = hitchpost.Command
 		}
 	}
 	switch {
+	case r.Preset != "" && kind != hitchpost.Command:
+		return "", hitchpost.Errorf(hitchpost.UsageError, "a session with a preset is of kind command").
+			For("kind").Hinted("leave the kind out, or the preset")
+	case r.Preset != "":
+		return kind, nil
 	case kind == hitchpost.Shell && len(r.Args) > 0:
 		return "", hitchpost.Errorf(hitchpost.UsageError, "a shell session takes no command").
 			For("kind").Hinted("choose the kind command to run one")
@@ -202,6 +212,8 @@ type program struct {
 	env   []string
 	extra []string  // the part of env that was asked for
 	agent *agentRun // nil where no agent is followed
+	// preset holds the files of the session's preset; nil without one.
+	preset map[string][]byte
 }
 
 // firstProgram finds what the first run of a session executes. One of kind claude gets its conversation with it.
@@ -221,6 +233,9 @@ func (s *Service) program(ctx context.Context, session hitchpost.Session, extra 
 	argv := session.Args
 	if session.Restarts > 0 || session.State.Ended() {
 		argv = restartWords(session)
+		if own := s.ownConversation(ctx, session, extra); own != nil {
+			argv = own
+		}
 	}
 	p := program{argv: argv, extra: extra}
 	p.env = s.environment(session.ID, extra)

@@ -25,7 +25,7 @@ func TestDecodeEvents(t *testing.T) {
 			preset.News{Event: "idle", Means: preset.Finished, Reason: "turn finished"},
 		},
 		{
-			"gemini", `{"session_id":"a-1","hook_event_name":"Notification","notification_type":"ToolPermission","message":"run\n\u001b[2Jx"}`,
+			"gemini", `{"session_id":"a-1","hook_event_name":"Notification","message":"run\n\u001b[2Jx"}`,
 			preset.News{Event: "Notification", Means: preset.Waits, Reason: "permission: run \x1b[2Jx", Conversation: "a-1"},
 		},
 		{"gemini", `{"hook_event_name":"BeforeAgent","session_id":7}`, preset.News{Event: "BeforeAgent", Means: preset.Works}},

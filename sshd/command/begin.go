@@ -23,7 +23,9 @@ func (c *call) newVerb() *cobra.Command {
 		Long: "Without words it is a login shell, with words it runs them: no shell reads\n" +
 			"them again. A program that ends within a second is told of.\n" +
 			"With --kind claude it is Claude Code, and the words are flags of it and the\n" +
-			"first prompt, as in: new --kind claude -- --model opus 'fix the tests'",
+			"first prompt, as in: new --kind claude -- --model opus 'fix the tests'\n" +
+			"With --preset it is another agent: aider, codex, gemini, opencode or one\n" +
+			"that was added, and the words are that one's.",
 		Example: "new --title api --cwd src/api -- make watch", Args: behindDashes,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			r.Kind, r.Args = hitchpost.Kind(kind), words
@@ -60,6 +62,7 @@ func (c *call) newVerb() *cobra.Command {
 	f.StringVar(&r.Cwd, "cwd", "", "directory `DIR`, which exists; seen from the home if relative")
 	f.StringVar(&r.Project, "project", "", "project `P`")
 	f.StringVar(&r.Node, "node", "", "machine `N`")
+	f.StringVar(&r.Preset, "preset", "", "agent `NAME` that is known; its words and restart command")
 	f.StringVar(&r.Note, "note", "", "handoff `TEXT`, or - to read it from stdin")
 	f.StringVar(&r.Check, "check", "", "command `CMD` that checks the work")
 	f.StringVar(&r.RestartCommand, "restart-command", "", "command `CMD` that a restart runs instead")

@@ -72,7 +72,7 @@ func cut(text string) string {
 // is nothing to add.
 func given(field string, verb *cobra.Command) string {
 	switch field {
-	case "cwd", "kind", "name", "note", "title", "signal", "timeout", "force": // each is called like its flag
+	case "cwd", "kind", "name", "note", "preset", "title", "signal", "timeout", "force": // each is called like its flag
 		if verb.Flags().Lookup(field) != nil {
 			return "--" + field
 		}

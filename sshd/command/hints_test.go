@@ -26,6 +26,7 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ field, line, want string }{
 		{"cwd", "new --cwd /x", "mend it (--cwd)"}, {"kind", "new", "mend it (--kind)"}, {"title", "new", "mend it (--title)"},
+		{"preset", "new", "mend it (--preset)"},
 		{"command", "new", "mend it (behind --)"}, {"signal", "stop x", "mend it (--signal)"},
 		{"timeout", "stop x", "mend it (--timeout)"}, {"session", "show x", "mend it (`ls --all`)"},
 		{"task", "task show x", "mend it (`task ls`)"}, {"name", "task run -- x", "mend it (--name)"},

@@ -197,6 +197,9 @@ func TestRequestsReachTheServiceAsTyped(t *testing.T) {
 		"new --kind claude -- --model opus 'fix it'": hitchpost.StartRequest{
 			Kind: hitchpost.Claude, Args: []string{"--model", "opus", "fix it"}, Watch: time.Second,
 		},
+		"new --preset codex -- --model o3": hitchpost.StartRequest{
+			Preset: "codex", Args: []string{"--model", "o3"}, Watch: time.Second,
+		},
 		"stop api":                              hitchpost.StopRequest{},
 		"stop --signal INT --timeout 1m30s api": hitchpost.StopRequest{Signal: "INT", Timeout: 90 * time.Second},
 		"stop api --timeout 0s":                 hitchpost.StopRequest{Timeout: 1},
