@@ -51,7 +51,7 @@ func ReadFacts(ctx context.Context, path string) (Facts, error) {
 // gathered is what the lines of a transcript told so far.
 type gathered struct {
 	given, made, first string // titles, the best first
-	noted, typed       string // the last prompt as Claude Code notes it, and as it stands in the conversation
+	prompt             string // the last one: Claude Code notes it again now and then, at times the one before the newest
 	answer             string
 	context            int64
 }
@@ -67,12 +67,12 @@ func (g *gathered) take(line []byte) bool {
 	case "ai-title":
 		g.made = OneText(l.AITitle)
 	case "last-prompt":
-		g.noted = OneText(l.LastPrompt)
+		g.prompt = OneText(l.LastPrompt)
 	case "user":
 		if prompt := l.prompt(); prompt != "" {
-			g.typed = OneText(prompt)
+			g.prompt = OneText(prompt)
 			if g.first == "" {
-				g.first = g.typed
+				g.first = g.prompt
 			}
 		}
 	case "assistant":
@@ -94,15 +94,12 @@ func (g *gathered) take(line []byte) bool {
 }
 
 func (g *gathered) facts() Facts {
-	f := Facts{Title: g.given, LastPrompt: g.noted, LastAnswer: g.answer, Context: g.context}
+	f := Facts{Title: g.given, LastPrompt: g.prompt, LastAnswer: g.answer, Context: g.context}
 	if f.Title == "" {
 		f.Title = g.made
 	}
 	if f.Title == "" {
 		f.Title = g.first
-	}
-	if f.LastPrompt == "" {
-		f.LastPrompt = g.typed
 	}
 	return f
 }

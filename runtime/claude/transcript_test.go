@@ -121,6 +121,16 @@ func TestReadFacts(t *testing.T) {
 	}
 }
 
+// Claude Code notes the last prompt only now and then, at times just before it writes down the next one.
+func TestReadFactsOfANewerPrompt(t *testing.T) {
+	t.Parallel()
+	path := transcript(t, t.TempDir(), "-p", "x", `{"type":"last-prompt","lastPrompt":"the one before"}`+"\n",
+		`{"type":"user","message":{"role":"user","content":"the newest"}}`+"\n")
+	if got, err := claude.ReadFacts(t.Context(), path); err != nil || got.LastPrompt != "the newest" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // Of a conversation of any length no more than a mebibyte is read, and a line of any length is no hindrance.
 func TestReadFactsOfALongTranscript(t *testing.T) {
 	t.Parallel()
