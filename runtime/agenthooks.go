@@ -124,7 +124,7 @@ func (s *Service) moveConversation(ctx context.Context, session hitchpost.Sessio
 		how = "fork"
 	}
 	agent := *session.Agent
-	agent.Mark, agent.Transcript = e.Mark, ""
+	agent.Mark = e.Mark
 	return s.noteAgent(ctx, session, store.AgentNews{
 		Run: session.Restarts, Agent: agent, Conversation: e.Conversation, How: how, Source: hitchpost.FromHook, Since: e.At,
 	})

@@ -61,6 +61,11 @@ func (s *Service) agentProgram(
 		return program{}, err
 	}
 	p.agent.conversation = plan.Conversation
+	if was := session.Agent; was != nil && plan.Conversation == session.ConversationID {
+		a := &p.agent.agent
+		a.Title, a.LastPrompt, a.LastAnswer, a.Transcript = was.Title, was.LastPrompt, was.LastAnswer, was.Transcript
+		a.TokensIn, a.TokensOut, a.ContextTokens = was.TokensIn, was.TokensOut, was.ContextTokens
+	}
 	p.argv = plan.Argv("claude", s.folder.settings(session.ID))
 	p.env = s.environment(session.ID, append(extra[:len(extra):len(extra)],
 		claude.Environment(run, p.agent.token, s.folder.hooks())...))

@@ -100,7 +100,8 @@ func known(s hitchpost.Session, a hitchpost.Agent) hitchpost.Session {
 	return s
 }
 
-// moved is s with another conversation. The one that it leaves joins the former ones.
+// moved is s with another conversation. The one that it leaves joins the former ones, and what was known of that is
+// forgotten.
 func moved(s hitchpost.Session, to, how string, at time.Time) hitchpost.Session {
 	if to == "" || to == s.ConversationID {
 		return s
@@ -116,6 +117,8 @@ func moved(s hitchpost.Session, to, how string, at time.Time) hitchpost.Session 
 		}
 		a.Former = append(slices.Clone(a.Former), left)
 		a.Former = a.Former[max(0, len(a.Former)-hitchpost.MaxFormer):]
+		a.Title, a.LastPrompt, a.LastAnswer, a.Transcript = "", "", "", ""
+		a.TokensIn, a.TokensOut, a.ContextTokens = 0, 0, 0
 		s.Agent = &a
 	}
 	s.ConversationID = to

@@ -142,6 +142,10 @@ func TestFormerConversations(t *testing.T) {
 		n := store.AgentNews{Agent: knownAgent(), Conversation: ids[i+1], How: "clear", Source: hitchpost.FromHook}
 		n.Agent.Former = []hitchpost.FormerConversation{{ID: "made up"}}
 		got := b.hears(t, s.ID, n)
+		if a := got.Agent; a.Title+a.LastPrompt+a.LastAnswer+a.Transcript != "" || a.TokensIn+a.TokensOut+a.ContextTokens != 0 {
+			t.Fatalf("of the conversation that was left: %+v", a)
+		}
+		n.Agent = *got.Agent
 		if again := b.hears(t, s.ID, n); again.Revision != got.Revision {
 			t.Fatalf("the same conversation is told again: %+v", again)
 		}
