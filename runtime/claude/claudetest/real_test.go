@@ -25,3 +25,13 @@ func TestRealClaudePrints(t *testing.T) {
 		}
 	}
 }
+
+func TestRealClaudeKeepsTheAccount(t *testing.T) {
+	t.Parallel()
+	for i, version := range claudetest.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			account(t, claudetest.Real(t, version), claudetest.NewAPI(t).URL(), []dialect{oldest(), newest()}[i])
+		})
+	}
+}
