@@ -136,23 +136,34 @@ func screenOf(settings []byte) hitchpost.AgentScreen {
 	return hitchpost.MainScreen
 }
 
-// firstConversation plans the first start of a session. The conversation that it names must be there.
+// firstConversation plans the first start of a session. A conversation to resume must be there, and one to begin must not.
 func (s *Service) firstConversation(ctx context.Context) func(claude.Words, hitchpost.Agent) (claude.Plan, error) {
 	return func(words claude.Words, agent hitchpost.Agent) (claude.Plan, error) {
 		id, err := uuid.NewV7()
 		if err != nil {
 			return claude.Plan{}, err
 		}
-		plan := claude.PlanStart(words, id.String())
-		if words.Resume == "" {
-			return plan, nil
+		if words.Resume != "" {
+			state, err := s.transcript(ctx, agent, words.Resume)
+			switch {
+			case err != nil:
+				return claude.Plan{}, err
+			case state != claude.TranscriptMessages:
+				return claude.Plan{}, hitchpost.Errorf(hitchpost.NotFoundError, "there is no conversation %s to resume", words.Resume).
+					Hinted("check the id; conversations are looked for in %s", agent.ConfigDir)
+			}
 		}
-		state, err := s.transcript(ctx, agent, words.Resume)
-		if err == nil && state != claude.TranscriptMessages {
-			err = hitchpost.Errorf(hitchpost.NotFoundError, "there is no conversation %s to resume", words.Resume).
-				Hinted("check the id; conversations are looked for in %s", agent.ConfigDir)
+		if words.SessionID != "" {
+			state, err := s.transcript(ctx, agent, words.SessionID)
+			switch {
+			case err != nil:
+				return claude.Plan{}, err
+			case state != claude.TranscriptNone:
+				return claude.Plan{}, hitchpost.Errorf(hitchpost.ConflictError, "there is a conversation %s already", words.SessionID).
+					Hinted("resume it with --resume, or choose another id")
+			}
 		}
-		return plan, err
+		return claude.PlanStart(words, id.String()), nil
 	}
 }
 
