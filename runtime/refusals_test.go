@@ -83,7 +83,7 @@ func TestKeysOfActors(t *testing.T) {
 		})
 		return err
 	}
-	for _, name := range []string{"", "a b", "a\x1b[31m", "a\n", "\u202eevil", strings.Repeat("x", 65), "a\xff"} {
+	for _, name := range []string{"a b", "a\x1b[31m", "a\n", "\u202eevil", strings.Repeat("x", 65), "a\xff"} {
 		kind(t, add(1, name, hitchpost.Operator), hitchpost.UsageError)
 	}
 	must(t, add(1, "ada", hitchpost.Admin))

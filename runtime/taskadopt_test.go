@@ -35,7 +35,7 @@ func (r *rig) copies(id string, n int) {
 // it knows all of them: they are taken in some at a time, and every one in the end.
 func TestManyTasksAreAdoptedSomeAtATime(t *testing.T) {
 	t.Parallel()
-	const more = 250
+	const more = 120
 	r := newRig(t)
 	first := r.run(hitchpost.TaskRequest{Argv: []string{"true"}})
 	r.ends(first.ID, hitchpost.TaskSucceeded)
