@@ -13,6 +13,7 @@ import (
 const (
 	EventRenamed      = "renamed"
 	EventNoted        = "noted"        // its note was written
+	EventCheckSet     = "check_set"    // it got another check command, or none
 	EventConversation = "conversation" // its agent left the conversation for another one
 	EventSent         = "sent"         // text or keys were typed into it by a command
 	EventJoined       = "joined"       // a client attached, and the state stayed

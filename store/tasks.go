@@ -53,6 +53,13 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // ChangeTaskStarted, or ChangeTaskFound for one that is on a node although it is not known; StartedAt is now where t has
 // none. An id that is known gives ConflictError, and a session or node that is not NotFoundError.
 func (s *Store) CreateTask(ctx context.Context, t hitchpost.Task, c hitchpost.TaskChange, by By) (hitchpost.Task, error) {
+	return s.createTask(ctx, t, c, by, func(context.Context, *writing, hitchpost.Task) error { return nil })
+}
+
+// createTask is CreateTask with more in the same transaction.
+func (s *Store) createTask(ctx context.Context, t hitchpost.Task, c hitchpost.TaskChange, by By,
+	more func(context.Context, *writing, hitchpost.Task) error,
+) (hitchpost.Task, error) {
 	if id, err := uuid.Parse(t.ID); err != nil || id.String() != t.ID {
 		return t, hitchpost.Errorf(hitchpost.UsageError, "%q is no task id", t.ID)
 	}
@@ -87,7 +94,7 @@ func (s *Store) CreateTask(ctx context.Context, t hitchpost.Task, c hitchpost.Ta
 			return err
 		}
 		tellOfTask(tx, kept, c, by)
-		return nil
+		return more(ctx, tx, kept)
 	})
 	return kept, err
 }
@@ -140,7 +147,8 @@ func (s *Store) FinishTask(ctx context.Context, id string, e TaskEnd) (ended hit
 	return ended, err
 }
 
-// finish writes the end of a task that still runs; pgx.ErrNoRows where none of that id does.
+// finish writes the end of a task that still runs, and of the check that it is of; pgx.ErrNoRows where none of that id
+// does.
 func finish(ctx context.Context, tx *writing, id string, state hitchpost.TaskState, e TaskEnd) (hitchpost.Task, error) {
 	var exit hitchpost.Exit
 	if e.Exit != nil {
@@ -159,7 +167,9 @@ func finish(ctx context.Context, tx *writing, id string, state hitchpost.TaskSta
 				ended_at = case when $2 <> 'LOST' then coalesce($8, clock_timestamp()) end,
 				log_bytes = $9, user_seconds = $10, system_seconds = $11, max_rss_bytes = $12
 			where id = $1 and state = 'RUNNING' returning *),
-		held as (select s.id from terminal_sessions s join t on t.session_id = s.id for key share of s)
+		held as (select s.id from terminal_sessions s join t on t.session_id = s.id for key share of s),
+		checked as (update terminal_checks c set state = t.state, exit_code = t.exit_code, exit_signal = t.exit_signal,
+			ended_at = t.ended_at from t where c.task_id = t.id)
 		select `+taskColumns+` from t join terminal_nodes n on n.id = t.node_id left join held on true`,
 		id, state, plain(e.Reason), exit.Code, exit.Signal, e.TimedOut, orNull(e.StartedAt), orNull(exit.At), e.LogBytes,
 		user, system, rss)
