@@ -86,7 +86,7 @@ func TestRefusedPresets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addPreset("mine", ownPreset)
-	r.addPreset("broken", `{"version": 1, "program": "PROGRAM", "strat": []}`)
+	r.addPreset("broken", `{"version": 1, "program": "PROGRAM", "first": []}`)
 	r.addPreset("away", `{"version": 1, "program": "/nowhere/agent"}`)
 	for name, c := range map[string]struct {
 		request hitchpost.StartRequest
@@ -95,7 +95,7 @@ func TestRefusedPresets(t *testing.T) {
 	}{
 		"unknown":  {hitchpost.StartRequest{Preset: "nobody"}, hitchpost.NotFoundError, "codex"},
 		"a path":   {hitchpost.StartRequest{Preset: "../presets/mine"}, hitchpost.NotFoundError, "mine"},
-		"broken":   {hitchpost.StartRequest{Preset: "broken"}, hitchpost.UsageError, `unknown field "strat"`},
+		"broken":   {hitchpost.StartRequest{Preset: "broken"}, hitchpost.UsageError, `unknown field "first"`},
 		"no file":  {hitchpost.StartRequest{Preset: "away"}, hitchpost.UsageError, "/nowhere/agent"},
 		"a shell":  {hitchpost.StartRequest{Preset: "mine", Kind: hitchpost.Shell}, hitchpost.UsageError, "kind command"},
 		"a claude": {hitchpost.StartRequest{Preset: "mine", Kind: hitchpost.Claude}, hitchpost.UsageError, "kind command"},

@@ -2,7 +2,6 @@ package preset_test
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -45,7 +44,7 @@ func TestDecodeEvents(t *testing.T) {
 		{"aider", "ignored", preset.News{Means: preset.Attention, Reason: "waits for input"}},
 	} {
 		p := find(t, "", c.preset)
-		words, stdin := []string{c.event}, io.Reader(iotest.ErrReader(errors.New("stdin is the person's")))
+		words, stdin := []string{c.event}, iotest.ErrReader(errors.New("stdin is the person's"))
 		if p.Hook.Input == "stdin" {
 			words, stdin = nil, strings.NewReader(c.event)
 		}
