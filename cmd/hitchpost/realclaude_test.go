@@ -38,7 +38,7 @@ type claudeStack struct {
 	home claudetest.Home
 
 	mu      sync.Mutex
-	arrived []arrival
+	arrived []arrival // since the last that was looked for
 	slowest time.Duration
 }
 
@@ -176,12 +176,12 @@ func (c *claudeStack) waits(ref, reason string) talk {
 	})
 }
 
-// works waits until a session does not wait for a person.
-func (c *claudeStack) works(ref, reason string) talk {
+// works waits until a session does not wait for a person, and is sure of it.
+func (c *claudeStack) works(ref string) talk {
 	c.t.Helper()
 	c.become(ref, "DETACHED,RUNNING")
-	return c.is(ref, "works: "+reason, func(now talk) bool {
-		return (now.State == "DETACHED" || now.State == "RUNNING") && now.Reason == reason && now.Agent.Uncertain == nil
+	return c.is(ref, "works", func(now talk) bool {
+		return (now.State == "DETACHED" || now.State == "RUNNING") && strings.HasPrefix(now.Reason, "works") && now.Agent.Uncertain == nil
 	})
 }
 
@@ -214,9 +214,27 @@ func (c *claudeStack) types(ref, text string) {
 	if a := c.ssh("send", ref, text); a.code != 0 && a.code != 6 {
 		c.t.Fatalf("send: %+v", a)
 	}
-	c.shows(ref, text[max(0, len(text)-20):])
+	c.shows(ref, text[max(1, len(text)-20):]) // the ! of a command stands apart from it
 	c.keys(ref, "Enter")
 }
+
+// answers presses the key that answers a dialog until it is gone: one that has just come up may take none yet.
+func (c *claudeStack) answers(ref, dialog, key string) {
+	c.t.Helper()
+	var last time.Time
+	c.looks(dialog+" is gone", func() bool {
+		if !strings.Contains(c.screen(ref), dialog) {
+			return true
+		}
+		if time.Since(last) > 2*time.Second {
+			c.keys(ref, key)
+			last = time.Now()
+		}
+		return false
+	}, func() string { return c.screen(ref) })
+}
+
+const mayProceed = "Do you want to proceed?"
 
 // keys presses keys, of which some change nothing on the screen.
 func (c *claudeStack) keys(ref string, keys ...string) {
@@ -239,6 +257,13 @@ func (c *claudeStack) asks(ref, prompt, answer string) {
 		return now.State == "WAITING_FOR_INPUT" && now.Reason == "turn finished" && now.Since.After(before)
 	})
 	c.shows(ref, answer)
+}
+
+// hangs has a session begin a turn that does not end by itself. Its prompt is one that was not given before.
+func (c *claudeStack) hangs(ref, prompt string) {
+	c.t.Helper()
+	c.types(ref, prompt)
+	c.api.Asked(c.t, prompt)
 }
 
 // transcript is where a conversation is written down.
@@ -320,12 +345,13 @@ func (c *claudeStack) seenSoon(now talk) {
 	c.eventually("the log tells of "+now.Reason, func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		for _, a := range c.arrived {
+		for i, a := range c.arrived {
 			if a.SessionID == now.ID && a.Reason == now.Reason && (a.Event == "waiting" || a.Event == "answered") {
-				told = a.at
+				told, c.arrived = a.at, c.arrived[i+1:]
+				return true
 			}
 		}
-		return !told.IsZero()
+		return false
 	})
 	took := told.Sub(source)
 	c.mu.Lock()

@@ -1,0 +1,119 @@
+//go:build realclaude
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A stop ends Claude Code and what its tools run, in the foreground and in the background. What made itself a session of
+// its own lives on, and is named before another process is started beside it.
+func TestRealClaudeStop(t *testing.T) {
+	eachClaude(t, func(t *testing.T, version string) {
+		c := withClaude(start(t), version)
+		c.home.Settings(t, map[string]any{"permissions": map[string]any{"allow": []string{"Bash"}}})
+		began := c.begin("api", "--permission-mode", "default")
+		daemon := c.gate("daemon")
+		must(t, writeFile(c.path("c/project/leave.sh"), "setsid sh daemon.sh > /dev/null 2>&1 < /dev/null &\n"))
+		c.asks("api", `@tool Bash {"command":"sh leave.sh"}`, "tool done")
+		left := daemon.reached()
+		t.Cleanup(func() { _ = syscall.Kill(left, syscall.SIGKILL) })
+		behind := c.gate("behind")
+		c.types("api", behind.bash(`,"run_in_background":true`))
+		c.is("api", "works in the background", func(now talk) bool { return now.Agent.Status == "shell" })
+		front := c.gate("front")
+		c.types("api", front.bash(""))
+		pids := []int{behind.reached(), front.reached()}
+		c.works("api")
+
+		c.ok("stop", "api")
+		if now := c.talk("api"); now.State != "STOPPED" {
+			t.Errorf("%+v", now)
+		}
+		for _, pid := range pids {
+			c.eventually("what a tool ran is gone", func() bool { return !alive(pid) })
+		}
+		got := c.ssh("restart", "api")
+		if got.code != 4 || !strings.Contains(got.err, fmt.Sprintf("left a process behind: sh (process %d", left)) {
+			t.Errorf("%+v", got)
+		}
+		daemon.open()
+		c.eventually("the daemon ends", func() bool { return !alive(left) })
+		c.ok("restart", "api")
+		c.waits("api", "ready for the next prompt")
+
+		// SIGKILL leaves what a tool runs behind as an orphan.
+		orphan := c.gate("orphan")
+		c.types("api", orphan.bash(""))
+		left = orphan.reached()
+		must(t, syscall.Kill(c.process(began.Conversation), syscall.SIGKILL))
+		if now := c.become("api", "FAILED"); now.ExitSignal == nil || *now.ExitSignal != "KILL" {
+			t.Errorf("%+v", now)
+		}
+		got = c.ssh("restart", "api")
+		if got.code != 4 || !strings.Contains(got.err, fmt.Sprintf("(process %d", left)) {
+			t.Errorf("%+v", got)
+		}
+		orphan.open()
+		c.eventually("the orphan ends", func() bool { return !alive(left) })
+		c.ok("restart", "api")
+		c.waits("api", "ready for the next prompt")
+	})
+}
+
+// Ctrl-Z hands the terminal back to a shell that is not there. The session goes on.
+func TestRealClaudeCtrlZ(t *testing.T) {
+	eachClaude(t, func(t *testing.T, version string) {
+		c := withClaude(start(t), version)
+		c.begin("api")
+		c.asks("api", "@say before", "before")
+		term := c.open(100, 30, "attach", "api")
+		term.sees("@say before")
+		for i := range 2 {
+			term.keys("C-z")
+			term.sees("has been suspended")
+			word := fmt.Sprintf("@say after %d", i)
+			term.text(word)
+			term.sees("❯ " + word)
+			term.keys("Enter")
+			term.sees("● " + word[len("@say "):])
+			c.waits("api", "turn finished")
+		}
+	})
+}
+
+// A dialog of the start, of which neither hook nor register tells, is shown as what it is; the state is right once it is
+// answered.
+func TestRealClaudeStartUpDialog(t *testing.T) {
+	eachClaude(t, func(t *testing.T, version string) {
+		c := withClaude(start(t), version)
+		stranger := c.path("stranger")
+		must(t, os.Mkdir(stranger, 0o700))
+		c.ok(c.words("api", stranger)...)
+		now := c.waits("api", "start-up dialog")
+		if !strings.Contains(c.ok("show", "api", "--screen"), "trust") {
+			t.Errorf("%+v\n%s", now, c.screen("api"))
+		}
+		term := c.open(100, 30)
+		term.sees("start-up dialog")
+		term.keys("Enter")
+		term.sees("trust this folder")
+		yes := regexp.MustCompile(`([0-9])\. Yes`).FindStringSubmatch(term.screen())
+		if yes == nil {
+			t.Fatalf("no Yes:\n%s", term.screen())
+		}
+		term.keys(yes[1])
+		c.waits("api", "ready for the first prompt")
+		c.hangs("api", "@hang here")
+		c.is("api", "runs", func(now talk) bool { return now.State == "RUNNING" && now.Attached == 1 })
+		term.keys("C-]")
+		c.is("api", "is detached", func(now talk) bool { return now.State == "DETACHED" && now.Attached == 0 })
+		c.api.Release()
+		c.waits("api", "turn finished")
+	})
+}

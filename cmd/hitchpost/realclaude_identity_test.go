@@ -1,0 +1,219 @@
+//go:build realclaude
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The session's conversation is the one that its process has: through the commands that change it, and whatever other
+// Claude Code the process starts.
+func TestRealClaudeIdentity(t *testing.T) {
+	eachClaude(t, func(t *testing.T, version string) {
+		c := withClaude(start(t), version)
+		first := c.begin("api", "--permission-mode", "default").Conversation
+		c.asks("api", "@say of the first", "of the first")
+
+		c.types("api", "/clear")
+		second := c.moves("api", first+" clear")
+		c.waits("api", "ready for the first prompt")
+		c.asks("api", "@say of the second", "of the second")
+		if asked := c.api.Asked(t, "@say of the second"); asked.Session != second {
+			t.Errorf("asked as %s, want %s", asked.Session, second)
+		}
+
+		since := c.talk("api").Since
+		c.types("api", "/compact")
+		c.is("api", "is compacted", func(now talk) bool {
+			text, err := os.ReadFile(c.transcript(second))
+			return err == nil && strings.Contains(string(text), "compact_boundary") && now.State == "WAITING_FOR_INPUT" && now.Since.After(since)
+		})
+		if now := c.talk("api"); now.Conversation != second || now.former() != first+" clear" {
+			t.Errorf("after /compact: %+v", now)
+		} else {
+			t.Logf("after /compact: %s (%s)", now.Reason, now.Source)
+		}
+
+		c.types("api", "/resume "+first)
+		if got := c.moves("api", first+" clear, "+second+" resume"); got != first {
+			t.Errorf("%s, want %s", got, first)
+		}
+		c.waits("api", "ready for the next prompt")
+		c.asks("api", "@recall", "recall: @say of the first | @recall")
+
+		c.types("api", "/branch")
+		third := c.moves("api", "")
+		now := c.talk("api")
+		t.Logf("after /branch: %s, %s, %s", now.Reason, now.Source, now.former())
+		if third == first || !strings.HasPrefix(now.former(), first+" clear, "+second+" resume, "+first+" ") {
+			t.Errorf("after /branch: %+v", now)
+		}
+		c.child(third)
+	})
+}
+
+// moves waits until a session has another conversation and the chain of former ones is as given, and returns its id.
+func (c *claudeStack) moves(ref, former string) string {
+	c.t.Helper()
+	was := c.talk(ref)
+	return c.is(ref, "has another conversation", func(now talk) bool {
+		return former != "" && now.former() == former || former == "" && len(now.Agent.Former) > len(was.Agent.Former)
+	}).Conversation
+}
+
+// child has the session api run a Claude Code of its own, with the session's environment and hooks: neither its
+// conversation nor its turns are the session's.
+func (c *claudeStack) child(conversation string) {
+	c.t.Helper()
+	settings := c.path("data/sessions/" + c.idOf("api") + "/settings.json")
+	g := c.gate("child")
+	must(c.t, writeFile(g.script, fmt.Sprintf("claude --settings %s -p '@hang of the child'\nclaude --settings %[1]s -p '@say of another'\n", settings)))
+	c.types("api", g.bash(""))
+	c.waits("api", "permission: Bash")
+	c.shows("api", mayProceed)
+	c.answers("api", mayProceed, "Enter")
+	asked := c.api.Asked(c.t, "@hang of the child")
+	if asked.Session == conversation {
+		c.t.Errorf("the child has the session's conversation")
+	}
+	before := c.works("api")
+	c.api.Release()
+	c.api.Asked(c.t, "@say of another")
+	if got := c.talk("api"); got.Conversation != conversation {
+		c.t.Errorf("%+v", got)
+	}
+	after := c.waits("api", "turn finished")
+	if after.Conversation != conversation || after.former() != before.former() {
+		c.t.Errorf("a child changed it to %+v", after)
+	}
+	// While it ran the session was at work all the time.
+	for line := range strings.Lines(c.ok("events", "api", "--json")) {
+		var e struct {
+			At     time.Time
+			Event  string
+			Reason string
+		}
+		must(c.t, json.Unmarshal([]byte(line), &e))
+		if e.Event == "waiting" && e.At.After(before.Since) && e.At.Before(after.Since.Add(-time.Second)) {
+			c.t.Errorf("waits while its child runs: %+v", e)
+		}
+	}
+}
+
+// Where the person's settings silence all hooks, that is told, and the register alone gives the states.
+func TestRealClaudeHooksOff(t *testing.T) {
+	eachClaude(t, func(t *testing.T, version string) {
+		c := withClaude(start(t), version)
+		c.home.Settings(t, map[string]any{"disableAllHooks": true})
+		c.ok(c.words("api", c.home.Project, "--permission-mode", "default")...)
+		c.waits("api", "waits for a prompt")
+		c.is("api", "is without hooks", func(now talk) bool { return now.Agent.Hooks == "not seen" })
+		row := c.open(100, 30)
+		row.sees("its hooks are not seen")
+
+		c.hangs("api", "@hang silent")
+		if now := c.works("api"); now.Agent.Status != "busy" || now.Agent.StatusSource != "registry" {
+			t.Errorf("%+v", now)
+		}
+		c.api.Release()
+		c.waits("api", "waits for a prompt")
+		g := c.gate("asked")
+		c.types("api", g.bash(""))
+		c.waits("api", "permission")
+		c.shows("api", mayProceed)
+		c.answers("api", mayProceed, "Enter")
+		g.reached()
+		c.works("api")
+		c.keys("api", "Escape")
+		c.waits("api", "waits for a prompt")
+		first := c.talk("api").Conversation
+		c.keys("api", "C-u")
+		c.types("api", "/clear")
+		c.moves("api", first+" changed")
+	})
+}
+
+// What hooks told while the service was killed is taken in once it is back, each once and in order.
+func TestRealClaudeHooksSpooled(t *testing.T) {
+	eachClaude(t, func(t *testing.T, version string) {
+		c := withClaude(start(t), version)
+		first := c.begin("api").Conversation
+		id := c.idOf("api")
+		c.asks("api", "@say before", "before")
+		c.down(syscall.SIGKILL)
+
+		typed := func(text string) {
+			_, err := c.tmux("send-keys", "-t", "=hp-"+id+":", "-l", text)
+			must(t, err)
+			c.eventually(text+" is typed", func() bool {
+				screen, err := c.tmux("capture-pane", "-p", "-t", "=hp-"+id+":")
+				return err == nil && strings.Contains(screen, text)
+			})
+			_, err = c.tmux("send-keys", "-t", "=hp-"+id+":", "Enter")
+			must(t, err)
+		}
+		clear := func(was string) string {
+			typed("/clear")
+			now := was
+			c.eventually("the register has another conversation", func() bool { now = c.registered(); return now != was && now != "" })
+			return now
+		}
+		second := clear(first)
+		typed("@say meanwhile")
+		c.api.Asked(t, "@say meanwhile")
+		c.eventually("the turn is over", func() bool {
+			text, _ := os.ReadFile(c.transcript(second))
+			return strings.Contains(string(text), "turn_duration")
+		})
+		third := clear(second)
+		spooled, err := filepath.Glob(c.path("data/hooks/*.json"))
+		must(t, err)
+		if len(spooled) < 6 { // the end and the beginning of two conversations, and a turn
+			t.Errorf("spooled: %v", spooled)
+		}
+
+		c.up()
+		now := c.is("api", "has caught up", func(now talk) bool { return now.Conversation == third })
+		if now.former() != first+" clear, "+second+" clear" {
+			t.Errorf("former: %s", now.former())
+		}
+		c.waits("api", "ready for the first prompt")
+		var told []string
+		for line := range strings.Lines(c.ok("events", "api", "--json")) {
+			var e struct{ Event, Reason string }
+			must(t, json.Unmarshal([]byte(line), &e))
+			if e.Event == "conversation" {
+				told = append(told, e.Reason)
+			}
+		}
+		if len(told) != 2 || !strings.Contains(told[0], second+" after "+first) || !strings.Contains(told[1], third+" after "+second) {
+			t.Errorf("told of %q", told)
+		}
+		c.eventually("the spool is empty", func() bool {
+			left, err := filepath.Glob(c.path("data/hooks/*.json"))
+			return err == nil && len(left) == 0
+		})
+		c.asks("api", "@say after", "after")
+	})
+}
+
+// registered is the conversation of the only process in the register.
+func (c *claudeStack) registered() string {
+	c.t.Helper()
+	files, err := filepath.Glob(filepath.Join(c.home.Config, "sessions", "*.json"))
+	must(c.t, err)
+	for _, file := range files {
+		var entry struct{ SessionID string }
+		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &entry) == nil {
+			return entry.SessionID
+		}
+	}
+	return ""
+}
