@@ -43,21 +43,48 @@ func (t *Tree) fromHead(ctx context.Context, head string, known Unknown, keep in
 	return t.numbers(ctx, call{}, keep, "diff-index", head)
 }
 
-// fromBase compares all files as they are now, untracked ones too, with the question's base.
-func (t *Tree) fromBase(ctx context.Context, q Question) Diff {
-	if q.Base == "" {
-		return Diff{Unknown: Unknown{Reason: NotAsked}}
-	}
+// files finds what is in all files as they are now, untracked ones too, and compares them with the question's base.
+func (t *Tree) files(ctx context.Context, q Question, f *Facts) {
 	ctx, cancel := context.WithTimeout(ctx, baseLimit)
 	defer cancel()
-	var d Diff
-	err := t.beside(ctx, q.Base, "", func(env []string, from, to string) {
-		d = t.numbers(ctx, call{env: env, limit: makeLimit}, q.Names, "diff-tree", "-r", from, to)
-	})
-	if err != nil {
-		d = Diff{Unknown: unknown(err)}
+	notAsked := Unknown{Reason: NotAsked}
+	f.FilesKnown, f.LastKnown, f.FromBase.Unknown = notAsked, notAsked, notAsked
+	if q.Session != "" {
+		var list []Checkpoint
+		err := error(&reasoned{NotThere, q.Session})
+		if sessionName(q.Session) {
+			list, err = t.checkpoints(ctx, q.Session)
+		}
+		f.LastKnown, f.FromBase.Unknown = unknown(err), unknown(err)
+		if len(list) > 0 {
+			f.Last = &list[len(list)-1]
+			q.Base = f.Last.Tree
+		} else if err == nil {
+			f.FromBase.Unknown = notAsked
+		}
 	}
-	return d
+	if q.Base == "" && !q.Files {
+		return
+	}
+	s, err := t.newScratch(true)
+	var now snapshot
+	if err == nil {
+		defer s.remove()
+		now, err = t.snapshot(ctx, s, Limits{})
+	}
+	f.Files, f.FilesKnown = now.tree, unknown(err)
+	if q.Base == "" {
+		return
+	}
+	from, baseErr := t.object(ctx, q.Base, "tree")
+	if err == nil {
+		err = baseErr
+	}
+	if err != nil {
+		f.FromBase = Diff{Unknown: unknown(err)}
+		return
+	}
+	f.FromBase = t.numbers(ctx, call{env: s.env, limit: makeLimit}, q.Names, "diff-tree", "-r", from, now.tree)
 }
 
 // numbers runs a diff and adds up its numbers.

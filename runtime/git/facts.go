@@ -19,6 +19,10 @@ type Question struct {
 	// Base is a commit or tree that the files as they are now are compared with, untracked ones included: the last
 	// checkpoint. Empty: NotAsked.
 	Base string
+	// Session is the id of a session whose newest checkpoint is the Base.
+	Session string
+	// Files tells to name what is in the files as they are now.
+	Files bool
 	// Names is how many names each list holds; zero: 20.
 	Names int
 }
@@ -46,6 +50,13 @@ type Facts struct {
 	NoRemote   bool    // there is no remote-tracking branch, so Unpushed is all there is
 	FromHead   Diff    // tracked files as they are now against HEAD
 	FromBase   Diff    // all files as they are now against the question's Base
+	// Last is the newest checkpoint of the question's Session, nil where there is none; LastKnown whether it is known.
+	Last      *Checkpoint
+	LastKnown Unknown
+	// Files is the tree that a checkpoint of the files as they are now would have, so that two that are equal tell that
+	// nothing changed. Nothing of it is in the repository.
+	Files      string
+	FilesKnown Unknown
 }
 
 // Commit is a commit.
@@ -80,7 +91,7 @@ const (
 
 // Look finds the facts of the working tree that holds dir. It never fails: what it could not find out says why. It
 // changes nothing and runs nothing of the repository's. Its parts are found beside each other and take 2 s each at
-// most, the comparison with Base 5 s; a ctx that ends earlier ends those that are under way.
+// most, what is about all files 5 s; a ctx that ends earlier ends those that are under way.
 func Look(ctx context.Context, dir string, q Question) Facts {
 	f := Facts{At: time.Now()}
 	if q.Names <= 0 {
@@ -103,7 +114,7 @@ func Look(ctx context.Context, dir string, q Question) Facts {
 	wait.Go(func() { f.Since = t.since(ctx, f.Head.Hash, f.HeadKnown, q) })
 	wait.Go(func() { f.Unpushed, f.NoRemote = t.unpushed(ctx, f.Head.Hash, f.HeadKnown, q.Names) })
 	wait.Go(func() { f.FromHead = t.fromHead(ctx, f.Head.Hash, f.HeadKnown, q.Names) })
-	wait.Go(func() { f.FromBase = t.fromBase(ctx, q) })
+	wait.Go(func() { t.files(ctx, q, &f) })
 	wait.Wait()
 	return f
 }
