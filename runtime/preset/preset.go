@@ -25,7 +25,7 @@ type Preset struct {
 	Switches []string `json:"keep_switches"`
 
 	Env   map[string]string `json:"environment"`
-	Files []string          `json:"files"` // of the session's folder; each lies beside the preset under its name
+	Files []string          `json:"files"` // which the folder holds; each lies beside the preset under its name
 	Hook  *Hook             `json:"hook"`  // nil: it tells nothing
 
 	Sources []string `json:"sources"` // where the facts were found
@@ -38,7 +38,7 @@ type Preset struct {
 type Values struct {
 	Hook         []string // absolute program and words of `hitchpost hook`
 	Session      string   // ${session}: the session's id
-	Folder       string   // ${folder}: absolute, where the session's own files lie
+	Folder       string   // ${folder}: absolute, of the session for its preset alone
 	Conversation string   // ${conversation}: the agent's own id of it; empty: unknown
 }
 
