@@ -53,10 +53,12 @@ type Error struct {
 	Message string
 	Hint    string
 	// Field names what of a request the error is about, so that a front end can add how its people give it: cwd, kind,
-	// command, title, session, conversation, node, key, signal, timeout; force where the same request would be carried out with
+	// command, title, session, conversation, node, key, signal, timeout, worktree, branch; force where the same request would be carried out with
 	// Force. Empty where it is about nothing of these.
 	Field string
-	Cause error
+	// InTheWay is what would be lost by what was asked for, kind by kind; the message names it too.
+	InTheWay []Obstacle
+	Cause    error
 }
 
 func (e *Error) Error() string {

@@ -65,7 +65,7 @@ func reservedWords() []string {
 	return []string{
 		"attach", "backup", "capture", "card", "check", "checkpoint", "close", "completion", "connect", "doctor", "events",
 		"help", "history", "hook", "key", "last", "ls", "migrate", "new", "node", "note", "rename", "restart", "restore",
-		"root", "send", "serve", "service", "show", "status", "stop", "task", "version", "wait", "whoami",
+		"root", "send", "serve", "service", "show", "status", "stop", "task", "version", "wait", "whoami", "worktree",
 	}
 }
 

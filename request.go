@@ -21,6 +21,16 @@ type StartRequest struct {
 	Env            []string // NAME=value, over what a session's environment holds anyway; the last of a name counts
 	Size           Size     // of the terminal that asked; the zero value means 80x24
 
+	// Worktree makes a worktree of the repository that holds Cwd and starts there, in the same sub-directory. It is not
+	// taken away before RemoveWorktree is asked for, unless the session does not come up. Branch is checked out in it: one
+	// that there is, or a new one; empty stands for a new one that is named after the session.
+	Worktree bool
+	Branch   string
+
+	// Force starts an agent also in a working tree where another is at work. Without it that is a ConflictError which names
+	// the other, and for which Forcible is true.
+	Force bool
+
 	// IfAbsent starts nothing where an open session has the handle that Title would give: that session is the result.
 	IfAbsent bool
 
@@ -53,8 +63,9 @@ type RestartRequest struct {
 	// alone, and not together with Fresh. One that another session runs gives ConflictError.
 	Conversation string
 
-	// Force starts the process beside what an earlier one has left running, which it does not touch. Without it that is
-	// a ConflictError which names what is left, and for which Forcible is true.
+	// Force starts the process beside what an earlier one has left running, which it does not touch, and an agent also
+	// where another is at work in the same working tree. Without it either is a ConflictError which names the other, and
+	// for which Forcible is true.
 	Force bool
 }
 

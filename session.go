@@ -27,6 +27,9 @@ type Session struct {
 	Cwd     string // absolute, symlinks as the person gave them
 	Repo    string // base name of the git working tree that holds Cwd
 	Branch  string // branch checked out there, or a short commit when detached
+	// Worktree is the absolute path of the worktree that was made for it, which may have been removed since; empty: none
+	// was. WorktreeOf is the tree that it was made from.
+	Worktree, WorktreeOf string
 
 	State       State
 	StateReason string
@@ -44,6 +47,10 @@ type Session struct {
 	ExitCode   *int   // nil while it runs, and after a signal
 	ExitSignal string // name without SIG, such as KILL
 	Restarts   int    // also the number of the run: the first is 0
+
+	// Clash is the other agents that are at work in its agent's working tree, as they were a moment ago: each a session
+	// or a process outside of any. It is found out anew each time and kept nowhere.
+	Clash []OtherProcess
 
 	CreatedAt      time.Time
 	StartedAt      time.Time

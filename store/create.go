@@ -131,14 +131,14 @@ func insertRow(ctx context.Context, tx pgx.Tx, n hitchpost.Session) error {
 	}
 	tag, err := tx.Exec(ctx, `insert into terminal_sessions (id, handle, title, kind, node_id, project, cwd, repo, branch,
 			state, state_reason, state_source, state_since, args, restart_command, conversation_id, note, check_command,
-			restarts, created_at, started_at, last_output_at, last_attached_at, lease_until, agent)
+			restarts, created_at, started_at, last_output_at, last_attached_at, lease_until, agent, worktree, worktree_of)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-			$25)
+			$25, $26, $27)
 		on conflict (handle) where closed_at is null do nothing`,
 		n.ID, n.Handle, n.Title, n.Kind, node, n.Project, n.Cwd, plain(n.Repo), plain(n.Branch),
 		n.State, n.StateReason, n.StateSource, n.StateSince, args, n.RestartCommand, n.ConversationID, n.Note, n.Check,
 		n.Restarts, n.CreatedAt, orNull(n.StartedAt), orNull(n.LastOutputAt), orNull(n.LastAttachedAt), orNull(n.LeaseUntil),
-		agent)
+		agent, plain(n.Worktree), plain(n.WorktreeOf))
 	if err == nil && tag.RowsAffected() == 0 {
 		return errTaken
 	}

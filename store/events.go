@@ -12,8 +12,11 @@ import (
 // The kinds of event that change no state.
 const (
 	EventRenamed      = "renamed"
-	EventNoted        = "noted"        // its note was written
-	EventCheckSet     = "check_set"    // it got another check command, or none
+	EventNoted        = "noted"               // its note was written
+	EventCheckSet     = "check_set"           // it got another check command, or none
+	EventCheckpoint   = "checkpoint"          // its files were kept, for somebody or before a restart
+	EventRestoredTo   = "checkpoint_restored" // a branch was made of one
+	EventWorktreeGone = "worktree_removed"
 	EventConversation = "conversation" // its agent left the conversation for another one
 	EventSent         = "sent"         // text or keys were typed into it by a command
 	EventJoined       = "joined"       // a client attached, and the state stayed

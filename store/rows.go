@@ -19,7 +19,7 @@ const sessionColumns = `s.id::text, s.handle, s.title, s.kind, n.name, s.project
 	coalesce(a.clients, 0),
 	s.args, s.restart_command, s.conversation_id, s.note, s.check_command, s.exit_code, s.exit_signal, s.restarts,
 	s.created_at, s.started_at, s.ended_at, s.last_output_at, s.last_attached_at, s.closed_at, s.lease_until, s.revision,
-	s.agent`
+	s.agent, s.worktree, s.worktree_of`
 
 const fromSessions = ` from terminal_sessions s
 	join terminal_nodes n on n.id = s.node_id
@@ -34,7 +34,7 @@ func scanSession(row pgx.CollectableRow) (hitchpost.Session, error) {
 		&s.Args, &s.RestartCommand, &s.ConversationID, &s.Note, &s.Check, &s.ExitCode, &s.ExitSignal, &s.Restarts,
 		(*moment)(&s.CreatedAt), (*moment)(&s.StartedAt), (*moment)(&s.EndedAt), (*moment)(&s.LastOutputAt),
 		(*moment)(&s.LastAttachedAt), (*moment)(&s.ClosedAt), (*moment)(&s.LeaseUntil), &s.Revision,
-		&agent)
+		&agent, &s.Worktree, &s.WorktreeOf)
 	s.Agent = agent.agent()
 	return s, err
 }

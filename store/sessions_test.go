@@ -20,6 +20,7 @@ func TestCreateKeepsEverything(t *testing.T) {
 	asked.Args = []string{"sh", "-c", "echo '$1'; \x1b[0m", "", "{a,b}", `"\`, "NULL"}
 	asked.RestartCommand, asked.Note, asked.Check = "make 'x y'", "line\nline", "true; '"
 	asked.ConversationID, asked.Repo, asked.Branch = newID(), "repo", "feature/'x"
+	asked.Worktree, asked.WorktreeOf = "/data/worktrees/it's #{here}", "/src/it's"
 	made, err := b.Create(t.Context(), asked, time.Minute, store.By{Actor: "ann", Reason: "it's \xff and \x00"})
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func agentOf(ctx context.Context, p *process.Process) string {
 	if err != nil || len(words) == 0 {
 		return ""
 	}
-	if a := agentIn(words); a != "" {
+	if a := AgentIn(words...); a != "" {
 		return a
 	}
 	// The words may be a shell and a script that is called like an agent, or what the program has made of them.

@@ -14,9 +14,13 @@ func nameless() map[string]string {
 	return map[string]string{"/node_modules/@anthropic-ai/claude-code/cli.js": "claude"}
 }
 
-// agentIn is the agent that a command line runs, empty for any other: by the program's name or, where that is an
-// interpreter, by its script's. What else stands in the words means nothing: a search for claude is not claude.
-func agentIn(words []string) string {
+// AgentIn is the agent that a command line runs, one of KnownAgents, and empty for any other: by the program's name or,
+// where that is an interpreter, by its script's. What else stands in the words means nothing: a search for claude is not
+// claude.
+func AgentIn(words ...string) string {
+	if len(words) == 0 {
+		return ""
+	}
 	program := words[0]
 	if script, ok := script(program, words[1:]); ok {
 		return agentFile(script)

@@ -1,4 +1,0 @@
-package host
-
-// AgentIn is agentIn, for the table of command lines.
-func AgentIn(words ...string) string { return agentIn(words) }
