@@ -94,7 +94,7 @@ func Decode(r io.Reader) (Event, error) {
 			break
 		}
 		if name, ok := key.(string); ok {
-			e.take(name, value)
+			put(&e, name, value)
 		}
 	}
 	if _, err := d.Token(); err != nil { // the closing brace
@@ -115,8 +115,8 @@ const (
 	planTool     = "ExitPlanMode"
 )
 
-// take puts one field of the input where it belongs.
-func (e *Event) take(key string, value json.RawMessage) {
+// put puts one field of the input where it belongs.
+func put(e *Event, key string, value json.RawMessage) {
 	switch key {
 	case "hook_event_name":
 		e.Name = word(value)

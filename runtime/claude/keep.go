@@ -33,8 +33,9 @@ func KeptTranscript(folder, conversation string) string {
 
 // Keep copies a transcript into folder, under its own name, when Claude Code would remove it within five days: without
 // it a session cannot be resumed. The copy is durable, whole or not at all, has the transcript's time of change, and is
-// not made again while size and time are the same. kept tells that there is a copy of the transcript as it is now. It is never put
-// back by itself: Claude Code's directory is not ours to write to. A transcript above 256 MiB is a ConflictError.
+// not made again while size and time are the same. kept tells that there is a copy of the transcript as it is now. It is
+// never put back by itself: Claude Code's directory is not ours to write to. A transcript above 256 MiB is a
+// ConflictError.
 func Keep(ctx context.Context, transcript, folder string, days int, now time.Time) (kept bool, err error) {
 	f, about, err := openRegular(transcript)
 	if err != nil {
@@ -50,7 +51,8 @@ func Keep(ctx context.Context, transcript, folder string, days int, now time.Tim
 		return true, nil
 	}
 	if about.Size() > keptBytes {
-		return false, hitchpost.Errorf(hitchpost.ConflictError, "the transcript is too large to be kept: %d MiB", about.Size()>>20).
+		mebibytes := about.Size() >> 20
+		return false, hitchpost.Errorf(hitchpost.ConflictError, "the transcript is too large to be kept: %d MiB", mebibytes).
 			Hinted("raise cleanupPeriodDays in Claude Code's settings, or resume the session before it goes")
 	}
 	if err := copyDurably(ctx, f, about, path); err != nil {

@@ -40,7 +40,9 @@ func (l transcriptLine) prompt() string {
 		return ""
 	}
 	text := strings.TrimSpace(l.Message.Content.text())
-	for _, own := range []string{"[Request interrupted by user", "<command-", "<local-command-", "<bash-", "<task-notification>"} {
+	for _, own := range []string{
+		"[Request interrupted by user", "<command-", "<local-command-", "<bash-", "<task-notification>",
+	} {
 		if strings.HasPrefix(text, own) {
 			return ""
 		}

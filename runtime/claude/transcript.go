@@ -33,7 +33,7 @@ type TranscriptState string
 // The states of a transcript.
 const (
 	TranscriptNone     TranscriptState = "none"     // there is no file
-	TranscriptEmpty    TranscriptState = "empty"    // a file without a message, which Claude Code can neither resume nor begin anew
+	TranscriptEmpty    TranscriptState = "empty"    // a file without a message: it can be neither resumed nor begun anew
 	TranscriptMessages TranscriptState = "messages" // it can be resumed
 )
 
