@@ -190,6 +190,38 @@ func TestNothingThatHangsIsRun(t *testing.T) {
 	}
 }
 
+// What cannot be switched off by its name keeps a repository from being looked into.
+func TestFilterThatCannotBeNamed(t *testing.T) {
+	t.Parallel()
+	dir := repository(t)
+	command(t, dir, "config", "filter.x.clean", "cat")
+	config, err := os.ReadFile(filepath.Join(dir, ".git/config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, ".git/config"), strings.Replace(string(config), `"x"`, `"a=b"`, 1))
+	why(t, dir, git.Failed)
+}
+
+// A file that this account may not read is left out, and said so. The superuser may read all.
+func TestCheckpointLeavesOutWhatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	dir := repository(t)
+	write(t, filepath.Join(dir, "a"), "a")
+	write(t, filepath.Join(dir, "closed"), "c")
+	if err := os.Chmod(filepath.Join(dir, "closed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		kept(t, dir, map[string]string{"a": "a", "closed": "c"})
+		return
+	}
+	made := kept(t, dir, map[string]string{"a": "a"})
+	if made.LeftOut != 1 || made.Left[0] != (git.Left{Path: "closed", Why: "may not be read"}) {
+		t.Errorf("%+v", made)
+	}
+}
+
 // What is not here is not fetched, whichever way the repository names to do so.
 func TestNothingIsFetched(t *testing.T) {
 	t.Parallel()
