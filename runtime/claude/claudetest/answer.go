@@ -39,6 +39,9 @@ func (s *stream) answer(c call) {
 	case "@slow":
 		n, _ := strconv.Atoi(rest)
 		s.slow(n)
+	case "@lines":
+		n, _ := strconv.Atoi(rest)
+		s.lines(n)
 	case "@hang":
 		s.hang(rest)
 	case "@status":
@@ -66,6 +69,14 @@ func (s *stream) slow(n int) {
 		case <-s.gone:
 			return
 		}
+	}
+	s.close("end_turn")
+}
+
+func (s *stream) lines(n int) {
+	s.open("text", nil)
+	for i := range n {
+		s.text(fmt.Sprintf("line %d\n", i+1))
 	}
 	s.close("end_turn")
 }
@@ -122,7 +133,8 @@ func (s *stream) text(text string) {
 
 func (s *stream) close(reason string) {
 	s.event("content_block_stop", map[string]any{"index": 0})
-	s.event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil}, "usage": EachUsage()})
+	why := map[string]any{"stop_reason": reason, "stop_sequence": nil}
+	s.event("message_delta", map[string]any{"delta": why, "usage": EachUsage()})
 	s.event("message_stop", map[string]any{})
 }
 

@@ -22,6 +22,7 @@ const maxRequest = 32 << 20
 //
 //	@say TEXT         TEXT
 //	@tool NAME JSON   a call of the tool with that input; once its result is there, "tool done"
+//	@lines N          N lines
 //	@slow N           N words, one each 100 ms
 //	@hang [TEXT]      TEXT and then nothing until Release, or until the client goes
 //	@status CODE      an error with that HTTP status

@@ -47,7 +47,8 @@ func (c call) system() string {
 	return b.String()
 }
 
-// typed are the texts of a message that a person wrote: what the program adds of its own stands between tags.
+// typed are the texts of a message that a person wrote: what the program adds of its own stands between tags, or tells of
+// an interruption.
 func (m message) typed() []string {
 	if m.Role != "user" {
 		return nil
@@ -55,7 +56,7 @@ func (m message) typed() []string {
 	var texts []string
 	for _, b := range blocks(m.Content) {
 		text := strings.TrimSpace(b.Text)
-		if b.Type == "text" && text != "" && !strings.HasPrefix(text, "<") {
+		if b.Type == "text" && text != "" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "[Request interrupted") {
 			texts = append(texts, text)
 		}
 	}

@@ -1,6 +1,7 @@
 package claudetest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -127,7 +128,7 @@ func (d *desk) entryPath(pid int) string {
 func (d *desk) entry() (e entry) {
 	text, err := os.ReadFile(d.entryPath(d.pid()))
 	if err == nil {
-		_ = json.Unmarshal(text, &e) // it may be half written
+		_ = json.NewDecoder(bytes.NewReader(text)).Decode(&e) // it may be half written, or have a tail
 	}
 	return e
 }

@@ -26,6 +26,8 @@ func TestRealClaudePrints(t *testing.T) {
 	}
 }
 
+func oldest() dialect { return dialect{"resume", "permission prompt", "3"} }
+
 func TestRealClaudeKeepsTheAccount(t *testing.T) {
 	t.Parallel()
 	for i, version := range claudetest.Versions() {

@@ -16,7 +16,8 @@
 //	/clear /resume ID /branch /compact /rename TITLE /model /exit
 //
 // Any other text is echoed. A tool asks for permission as the permission mode has it: in auto, which the real program is in
-// without a flag, Bash does not; in default every command does, where the real one lets harmless ones pass. In a dialog, 1 or Enter is yes, any other digit no, and Esc interrupts.
+// without a flag, Bash does not; in default every command does, where the real one lets harmless ones pass. In a dialog,
+// 1 or Enter is yes, any other digit no, and Esc interrupts.
 //
 // The version it tells is in the file claude.version beside it, if there is one. Three things are less strict than in the
 // real program: where .claude.json is missing nothing is asked, a dialog takes keys from its first moment on, and --print is

@@ -44,7 +44,12 @@ func (p *program) register() {
 		return
 	}
 	doc, _ := json.Marshal(p.entry)
-	_ = os.WriteFile(p.entryPath(), doc, 0o600)
+	// The real one writes over what is there and then cuts: a reader may see the tail of a longer one behind it.
+	if file, err := os.OpenFile(p.entryPath(), os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
+		_, _ = file.Write(doc)
+		_ = file.Truncate(int64(len(doc)))
+		_ = file.Close()
+	}
 	_ = os.WriteFile(p.keyPath(), []byte("key"), 0o600)
 }
 

@@ -127,7 +127,9 @@ func split(arrived string, pasting bool, keys chan<- key) bool {
 
 // one is the first key of what arrived, and its length in bytes; a key without a meaning here is empty.
 func one(arrived string) (int, key) {
-	named := map[byte]string{'\r': keyEnter, 0x7f: keyBackspace, 0x15: keyKill, 0x03: keyInterrupt, 0x04: keyEnd, 0x1a: keySuspend}
+	named := map[byte]string{
+		'\r': keyEnter, 0x7f: keyBackspace, 0x15: keyKill, 0x03: keyInterrupt, 0x04: keyEnd, 0x1a: keySuspend,
+	}
 	switch {
 	case arrived[0] != 0x1b:
 		if name := named[arrived[0]]; name != "" {

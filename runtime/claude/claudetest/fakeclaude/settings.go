@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,11 +74,11 @@ func readSettings(f flags, config, dir string) (settings, error) {
 		if !strings.HasPrefix(strings.TrimSpace(f.settings), "{") {
 			var err error
 			if text, err = os.ReadFile(f.settings); err != nil {
-				return all, fmt.Errorf("Error: Settings file not found: %s", f.settings) //nolint:staticcheck // the real one's words
+				return all, errors.New("Error: Settings file not found: " + f.settings)
 			}
 		}
 		if err := add(text); err != nil {
-			return all, errors.New("Error: Invalid JSON provided to --settings") //nolint:staticcheck // the real one's words
+			return all, errors.New("Error: Invalid JSON provided to --settings")
 		}
 	}
 	if f.noHooks || all.DisableAllHooks != nil && *all.DisableAllHooks {

@@ -160,8 +160,8 @@ func user(text string) map[string]any {
 
 func assistant(text string) map[string]any {
 	return map[string]any{"type": "assistant", "requestId": "req_" + uuid.NewString(), "message": map[string]any{
-		"id": "msg_" + uuid.NewString(), "type": "message", "role": "assistant", "model": "claude-opus-5-5", "stop_reason": "end_turn",
-		"content": []any{map[string]any{"type": "text", "text": text}},
+		"id": "msg_" + uuid.NewString(), "type": "message", "role": "assistant", "model": "claude-opus-5-5",
+		"stop_reason": "end_turn", "content": []any{map[string]any{"type": "text", "text": text}},
 		"usage": map[string]any{"input_tokens": 11, "cache_creation_input_tokens": 200, "cache_read_input_tokens": 3000,
 			"output_tokens": 7},
 	}}

@@ -94,7 +94,8 @@ func (p *program) interrupted(prompt, answer string) {
 // remember writes down a prompt; with the first one the transcript begins.
 func (p *program) remember(prompt string) {
 	if p.find(p.id) == "" {
-		p.write(map[string]any{"type": "mode", "mode": "normal"}, map[string]any{"type": "permission-mode", "permissionMode": p.mode})
+		p.write(map[string]any{"type": "mode", "mode": "normal"})
+		p.write(map[string]any{"type": "permission-mode", "permissionMode": p.mode})
 		if p.name != "" {
 			p.write(map[string]any{"type": "custom-title", "customTitle": p.name})
 		} else {
@@ -128,9 +129,10 @@ func (p *program) answer(ctx context.Context, prompt string) (string, error) {
 		name, input, _ := strings.Cut(rest, " ")
 		return p.tool(ctx, name, input)
 	case "@ask":
-		question, _ := json.Marshal(map[string]any{"questions": []any{map[string]any{"question": rest, "header": "Question",
-			"options": []any{map[string]any{"label": "Yes", "description": ""}, map[string]any{"label": "No", "description": ""}}}}})
-		return p.tool(ctx, "AskUserQuestion", string(question))
+		yes, no := map[string]string{"label": "Yes", "description": ""}, map[string]string{"label": "No", "description": ""}
+		question := map[string]any{"question": rest, "header": "Question", "options": []any{yes, no}, "multiSelect": false}
+		input, _ := json.Marshal(map[string]any{"questions": []any{question}})
+		return p.tool(ctx, "AskUserQuestion", string(input))
 	}
 	text := map[string]string{"@say": rest, "@recall": "recall: " + strings.Join(p.prompts, " | "), "@lines": lines(n)}[verb]
 	switch {
