@@ -29,7 +29,7 @@ SCRIPTS := .ci/install .ci/run .ci/fuzz
 RUN_NEEDS := tmux postgres ssh
 TEST_NEEDS := $(RUN_NEEDS) ps jq ip systemd-analyze mandoc
 # The packages that have tests against the real Claude Code, and how those tests are called.
-CLAUDE_PACKAGES := ./runtime/claude/claudetest
+CLAUDE_PACKAGES := ./runtime/claude/... ./cmd/hitchpost
 CLAUDE_TESTS := ^TestRealClaude
 
 .PHONY: help run build test race test-claude lint bench install clean fuzz
