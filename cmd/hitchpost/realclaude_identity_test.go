@@ -29,16 +29,15 @@ func TestRealClaudeIdentity(t *testing.T) {
 			t.Errorf("asked as %s, want %s", asked.Session, second)
 		}
 
-		since := c.talk("api").Since
+		c.asks("api", "@say more", "more") // or there is too little to compact
 		c.types("api", "/compact")
-		c.is("api", "is compacted", func(now talk) bool {
+		c.eventually("the conversation is compacted", func() bool {
 			text, err := os.ReadFile(c.transcript(second))
-			return err == nil && strings.Contains(string(text), "compact_boundary") && now.State == "WAITING_FOR_INPUT" && now.Since.After(since)
+			return err == nil && strings.Contains(string(text), "compact_boundary")
 		})
+		c.is("api", "waits", func(now talk) bool { return now.State == "WAITING_FOR_INPUT" && now.Agent.Status == "idle" })
 		if now := c.talk("api"); now.Conversation != second || now.former() != first+" clear" {
 			t.Errorf("after /compact: %+v", now)
-		} else {
-			t.Logf("after /compact: %s (%s)", now.Reason, now.Source)
 		}
 
 		c.types("api", "/resume "+first)
@@ -51,7 +50,6 @@ func TestRealClaudeIdentity(t *testing.T) {
 		c.types("api", "/branch")
 		third := c.moves("api", "")
 		now := c.talk("api")
-		t.Logf("after /branch: %s, %s, %s", now.Reason, now.Source, now.former())
 		if third == first || !strings.HasPrefix(now.former(), first+" clear, "+second+" resume, "+first+" ") {
 			t.Errorf("after /branch: %+v", now)
 		}
@@ -94,13 +92,7 @@ func (c *claudeStack) child(conversation string) {
 		c.t.Errorf("a child changed it to %+v", after)
 	}
 	// While it ran the session was at work all the time.
-	for line := range strings.Lines(c.ok("events", "api", "--json")) {
-		var e struct {
-			At     time.Time
-			Event  string
-			Reason string
-		}
-		must(c.t, json.Unmarshal([]byte(line), &e))
+	for _, e := range c.events("api") {
 		if e.Event == "waiting" && e.At.After(before.Since) && e.At.Before(after.Since.Add(-time.Second)) {
 			c.t.Errorf("waits while its child runs: %+v", e)
 		}
@@ -115,7 +107,7 @@ func TestRealClaudeHooksOff(t *testing.T) {
 		c.ok(c.words("api", c.home.Project, "--permission-mode", "default")...)
 		c.waits("api", "waits for a prompt")
 		c.is("api", "is without hooks", func(now talk) bool { return now.Agent.Hooks == "not seen" })
-		row := c.open(100, 30)
+		row := c.open(160, 45)
 		row.sees("its hooks are not seen")
 
 		c.hangs("api", "@hang silent")
@@ -173,11 +165,7 @@ func TestRealClaudeHooksSpooled(t *testing.T) {
 			return strings.Contains(string(text), "turn_duration")
 		})
 		third := clear(second)
-		spooled, err := filepath.Glob(c.path("data/hooks/*.json"))
-		must(t, err)
-		if len(spooled) < 6 { // the end and the beginning of two conversations, and a turn
-			t.Errorf("spooled: %v", spooled)
-		}
+		c.spooled("the end and the beginning of two conversations, and a turn", func(n int) bool { return n >= 6 })
 
 		c.up()
 		now := c.is("api", "has caught up", func(now talk) bool { return now.Conversation == third })
@@ -186,21 +174,25 @@ func TestRealClaudeHooksSpooled(t *testing.T) {
 		}
 		c.waits("api", "ready for the first prompt")
 		var told []string
-		for line := range strings.Lines(c.ok("events", "api", "--json")) {
-			var e struct{ Event, Reason string }
-			must(t, json.Unmarshal([]byte(line), &e))
+		for _, e := range c.events("api") {
 			if e.Event == "conversation" {
-				told = append(told, e.Reason)
+				told = append(told, *e.Reason)
 			}
 		}
 		if len(told) != 2 || !strings.Contains(told[0], second+" after "+first) || !strings.Contains(told[1], third+" after "+second) {
 			t.Errorf("told of %q", told)
 		}
-		c.eventually("the spool is empty", func() bool {
-			left, err := filepath.Glob(c.path("data/hooks/*.json"))
-			return err == nil && len(left) == 0
-		})
+		c.spooled("nothing", func(n int) bool { return n == 0 })
 		c.asks("api", "@say after", "after")
+	})
+}
+
+// spooled waits until so many events of hooks wait for the service.
+func (c *claudeStack) spooled(what string, enough func(int) bool) {
+	c.t.Helper()
+	c.eventually("the spool holds "+what, func() bool {
+		files, err := filepath.Glob(c.path("data/hooks/*.json"))
+		return err == nil && enough(len(files))
 	})
 }
 

@@ -22,8 +22,12 @@ func TestRealClaudeReboot(t *testing.T) {
 		s.up()
 		c := withClaude(s, version)
 		was := map[string]talk{}
-		for _, title := range []string{"one", "two", "cut", "silent"} {
-			was[title] = c.begin(title)
+		titles := []string{"one", "two", "cut", "silent"}
+		for _, title := range titles {
+			c.ok(c.words(title, c.home.Project)...)
+		}
+		for _, title := range titles {
+			was[title] = c.waits(title, "ready for the first prompt")
 		}
 		c.asks("one", "@say of one", "of one")
 		c.asks("two", "@say of two", "of two")
@@ -48,7 +52,6 @@ func TestRealClaudeReboot(t *testing.T) {
 		term.text("one")
 		term.keys("Enter", "r")
 		c.waits("one", "ready for the next prompt")
-		term.sees("no longer RECOVERABLE")
 		term.keys("Enter")
 		term.sees("@say of one")
 		term.text("@recall")

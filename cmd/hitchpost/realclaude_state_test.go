@@ -128,9 +128,7 @@ func (x *blindSpots) command() {
 	x.works("api")
 	g.open()
 	x.shows("api", "through mine")
-	now := x.become("api", "WAITING_FOR_INPUT")
-	x.t.Logf("%+v", now)
-	x.since = now.Since
+	x.nowWaits("turn finished") // Claude Code answers what the command printed
 }
 
 // background leaves a command running after the turn, and is woken by its end.
@@ -147,7 +145,6 @@ func (x *blindSpots) background() {
 func (x *blindSpots) failure() {
 	x.types("api", "@status 400")
 	now := x.is("api", "has failed", func(now talk) bool { return strings.HasPrefix(now.Reason, "error: ") })
-	x.t.Log(now.Reason)
 	x.next(now)
 }
 
@@ -155,7 +152,7 @@ func (x *blindSpots) question() {
 	x.types("api", `@tool AskUserQuestion {"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,`+
 		`"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}`)
 	x.nowWaits("question: Which colour?")
-	x.shows("api", "Blue")
-	x.answers("api", "Blue", "Enter")
+	x.shows("api", "❯ 1. Red")
+	x.answers("api", "❯ 1. Red", "Enter")
 	x.nowWaits("turn finished")
 }

@@ -58,7 +58,35 @@ func withClaude(s *stack, version string) *claudeStack {
 	must(s.t, err)
 	must(s.t, os.Mkdir(s.path("bin"), 0o755))
 	must(s.t, os.Symlink(claudetest.Real(s.t, version), s.path("bin/claude")))
-	return &claudeStack{stack: s, api: claudetest.NewAPI(s.t), home: home}
+	c := &claudeStack{stack: s, api: claudetest.NewAPI(s.t), home: home}
+	c.connect()
+	return c
+}
+
+// connect opens a connection that the commands share, since there are many of them. Once it is gone each has its own.
+func (c *claudeStack) connect() {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), "ssh", c.sshArgs("-M", "-N", "-S", c.path("mux"))...)
+	cmd.Env = c.env
+	must(c.t, cmd.Start())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = cmd.Wait() }()
+	c.t.Cleanup(func() { <-done })
+	c.eventually("the connection is up", func() bool { _, err := os.Stat(c.path("mux")); return err == nil })
+}
+
+func (c *claudeStack) ssh(args ...string) answer {
+	c.t.Helper()
+	return c.stack.ssh(append([]string{"-S", c.path("mux")}, args...)...)
+}
+
+func (c *claudeStack) ok(args ...string) string {
+	c.t.Helper()
+	a := c.ssh(args...)
+	if a.code != 0 {
+		c.t.Fatalf("ssh %v: exit %d\n%s%s", args, a.code, a.out, a.err)
+	}
+	return a.out
 }
 
 // environment is what a session of kind claude gets beside its own environment, as K=V.
