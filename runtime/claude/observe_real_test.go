@@ -4,6 +4,7 @@ package claude_test
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,11 @@ func (o *observed) answer(key string) {
 	o.keys(key)
 }
 
+// forever is a command that runs until it is ended or Claude Code is gone, which leaves its tools behind when it is killed.
+func (o *observed) forever(file string) string {
+	return fmt.Sprintf("tail --pid=%d -f %s", o.p.Pid(), file)
+}
+
 // Keys.
 const (
 	escape    = "\x1b"
@@ -138,14 +144,14 @@ func TestRealClaudeIsJudged(t *testing.T) {
 				return v.Reason == "turn finished"
 			})
 
-			o.paste(`@tool Bash {"command":"touch made; tail -f made","description":"d"}`)
+			o.paste(`@tool Bash {"command":"touch made; ` + o.forever("made") + `","description":"d"}`)
 			o.until("permission: Bash")
 			o.answer("\r") // yes
 			o.until("works")
 			o.answer(escape)
 			o.until("turn interrupted")
 
-			o.paste(`@tool Bash {"command":"touch other; tail -f other","description":"d"}`)
+			o.paste(`@tool Bash {"command":"touch other; ` + o.forever("other") + `","description":"d"}`)
 			o.until("permission: Bash")
 			o.answer(escape)
 			o.until("turn interrupted")
@@ -185,7 +191,7 @@ func TestRealClaudeIsJudged(t *testing.T) {
 			o.until("turn interrupted")
 
 			o.keys(clearLine)
-			o.paste(`@tool Bash {"command":"tail -f made","description":"d","run_in_background":true}`)
+			o.paste(`@tool Bash {"command":"` + o.forever("made") + `","description":"d","run_in_background":true}`)
 			o.until("works in the background")
 
 			o.paste("/model")
