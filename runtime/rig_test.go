@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/runtime"
+	"github.com/hitchpost/hitchpost/runtime/claude"
 	"github.com/hitchpost/hitchpost/runtime/launch"
 	"github.com/hitchpost/hitchpost/runtime/task"
 	"github.com/hitchpost/hitchpost/runtime/tmux"
@@ -37,7 +40,21 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == runnerVerb {
 		os.Exit(task.Run(os.Args[2]))
 	}
-	os.Exit(storetest.Main(m))
+	if len(os.Args) == 2 && os.Args[1] == runtime.HookVerb {
+		_ = claude.Hook(os.Getenv, os.Stdin, time.Now())
+		os.Exit(0)
+	}
+	os.Exit(tested(m))
+}
+
+// tested runs the tests, and clears away what they share.
+func tested(m *testing.M) int {
+	defer func() {
+		if dir, err := standIn(); err == nil {
+			_ = os.RemoveAll(dir)
+		}
+	}()
+	return storetest.Main(m)
 }
 
 const waitLimit = 30 * time.Second
@@ -144,15 +161,21 @@ func (r *rig) nobodyLeft() {
 	}
 }
 
+// tmuxOf runs a tmux command on the rig's server.
+func tmuxOf(r *rig, args ...string) ([]byte, error) {
+	return exec.Command("tmux", append([]string{"-S", filepath.Join(r.dir, "tmux", "tmux.sock")}, args...)...).CombinedOutput()
+}
+
 // killTmux ends the tmux server as a crash does.
 func (r *rig) killTmux() {
-	out, err := exec.Command("tmux", "-S", filepath.Join(r.dir, "tmux", "tmux.sock"), "display-message", "-p", "#{pid}").Output()
+	out, err := tmuxOf(r, "display-message", "-p", "#{pid}")
 	if err != nil {
 		return
 	}
-	if out, err := exec.Command("kill", "-KILL", strings.TrimSpace(string(out))).CombinedOutput(); err != nil {
-		r.t.Errorf("kill: %v %s", err, out)
-	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	must(r.t, err)
+	must(r.t, syscall.Kill(pid, syscall.SIGKILL))
+	eventually(r.t, func() bool { return syscall.Kill(pid, 0) != nil }, func() string { return "the tmux server lives" })
 }
 
 func (r *rig) start(title string, args ...string) hitchpost.Session {
