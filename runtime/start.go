@@ -109,6 +109,11 @@ func (s *Service) newSession(ctx context.Context, r hitchpost.StartRequest) (hit
 			return hitchpost.Session{}, err.For("restart-command").Hinted("quote it as a shell would")
 		}
 	}
+	if r.Check != "" {
+		if _, err := checkWords(r.Check); err != nil {
+			return hitchpost.Session{}, err
+		}
+	}
 	title := r.Title
 	if title == "" {
 		title = defaultTitle(cwd, kind, titleWords(r))

@@ -23,6 +23,17 @@ import (
 // RunTask starts a background command, and returns once tmux runs it. Everything that can be refused is refused before
 // anything is made. The task goes on whatever becomes of ctx, and is never started a second time.
 func (s *Service) RunTask(ctx context.Context, a hitchpost.Actor, r hitchpost.TaskRequest) (hitchpost.Task, error) {
+	return s.runTask(ctx, a, r, func(ctx context.Context, t hitchpost.Task) (hitchpost.Task, error) {
+		return s.Store.CreateTask(ctx, t, hitchpost.ChangeTaskStarted, as(a, hitchpost.FromPerson, ""))
+	})
+}
+
+// keepTask records the wish for a task.
+type keepTask func(context.Context, hitchpost.Task) (hitchpost.Task, error)
+
+func (s *Service) runTask(
+	ctx context.Context, a hitchpost.Actor, r hitchpost.TaskRequest, keep keepTask,
+) (hitchpost.Task, error) {
 	if err := a.Require(hitchpost.Drive); err != nil {
 		return hitchpost.Task{}, err
 	}
@@ -46,7 +57,7 @@ func (s *Service) RunTask(ctx context.Context, a hitchpost.Actor, r hitchpost.Ta
 	}
 	done := make(chan answer, 1)
 	s.goDo(func() {
-		got, err := s.makeTask(s.background, a, t, spec)
+		got, err := s.makeTask(s.background, a, t, spec, keep)
 		done <- answer{got, err}
 	})
 	select {
@@ -107,7 +118,7 @@ func (s *Service) taskEnvironment(t hitchpost.Task) []string {
 // makeTask makes a task's folder, records the wish and has tmux run it. The folder comes first, so that what the store
 // knows always has one; it is nothing yet that runs.
 func (s *Service) makeTask(
-	ctx context.Context, a hitchpost.Actor, t hitchpost.Task, spec task.Spec,
+	ctx context.Context, a hitchpost.Actor, t hitchpost.Task, spec task.Spec, keep keepTask,
 ) (hitchpost.Task, error) {
 	defer s.tasks.begin(t.ID)()
 	folder := s.folder.task(t.ID)
@@ -117,7 +128,7 @@ func (s *Service) makeTask(
 		}
 		return t, s.notWritten("a task", err)
 	}
-	kept, err := s.Store.CreateTask(ctx, t, hitchpost.ChangeTaskStarted, as(a, hitchpost.FromPerson, ""))
+	kept, err := keep(ctx, t)
 	if err != nil {
 		return t, errors.Join(err, os.RemoveAll(folder))
 	}
