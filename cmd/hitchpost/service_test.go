@@ -73,7 +73,7 @@ func TestServiceFiles(t *testing.T) {
 }
 
 // TestUnitsKeepSessionsApart holds what the units must say so that no session shares the fate of the service. That
-// systemd then does it was not seen by this test: it needs a machine that systemd runs.
+// systemd then does it is for TestSystemdKeepsSessionsApart to see.
 func TestUnitsKeepSessionsApart(t *testing.T) {
 	t.Parallel()
 	for _, in := range []installation{ofTheMachine(), ofAnAccount()} {
