@@ -94,6 +94,9 @@ type WaitRequest struct {
 type NoteRequest struct {
 	Text   string
 	Append bool
+	// Expect is the note that Text was written from. Where the session has another one by now, nothing is written, and the
+	// answer is a ConflictError for the field note together with the session as it is. Nil: whatever there is.
+	Expect *string
 }
 
 // ListRequest chooses sessions. Empty fields choose all.

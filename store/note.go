@@ -8,7 +8,8 @@ import (
 )
 
 // SetNote writes the note of an open session, or adds a line to it, and returns the session as it is then. Of many
-// that add at the same time each one's text is kept. UsageError where the note would be none that CheckNote lets pass.
+// that add at the same time each one's text is kept. UsageError where the note would be none that CheckNote lets pass;
+// ConflictError, with the session as it is, where the note is not the one that the request expects.
 func (s *Store) SetNote(ctx context.Context, id string, r hitchpost.NoteRequest, by By) (noted hitchpost.Session, err error) {
 	if err := hitchpost.CheckNote(r.Text); err != nil {
 		return noted, err
@@ -23,6 +24,10 @@ func (s *Store) SetNote(ctx context.Context, id string, r hitchpost.NoteRequest,
 				Hinted("its note can only be read")
 		}
 		noted = found
+		if r.Expect != nil && found.Note != *r.Expect {
+			return hitchpost.Errorf(hitchpost.ConflictError, "the note of %s was changed meanwhile", found.Handle).For("note").
+				Hinted("read it again, then write what is to stand there")
+		}
 		if r.Append && r.Text == "" {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,5 +100,60 @@ func TestNotesAddedAtTheSameTimeAllArrive(t *testing.T) {
 		if want := fmt.Sprintf("line %02d", i); len(lines) != n || lines[i] != want {
 			t.Fatalf("kept %q", got.Note)
 		}
+	}
+}
+
+// TestANoteIsNotOverwrittenUnseen has many write from the same reading of a note: one of them does, and the others get what
+// it wrote.
+func TestANoteIsNotOverwrittenUnseen(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	id := b.create(t, "work").ID
+	write := func(text string, expect string) (hitchpost.Session, error) {
+		return b.SetNote(t.Context(), id, hitchpost.NoteRequest{Text: text, Expect: &expect}, store.By{Actor: "ann"})
+	}
+	if got, err := write("first", ""); err != nil || got.Note != "first" {
+		t.Fatalf("note %q, %v", got.Note, err)
+	}
+	texts := make([]string, 8)
+	errs := make([]error, len(texts))
+	seen := make([]string, len(texts))
+	var all sync.WaitGroup
+	for i := range texts {
+		texts[i] = fmt.Sprint("from first ", i)
+		all.Go(func() {
+			var got hitchpost.Session
+			got, errs[i] = write(texts[i], "first")
+			seen[i] = got.Note
+		})
+	}
+	all.Wait()
+	now, err := b.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote := 0
+	for i, err := range errs {
+		if seen[i] != now.Note {
+			t.Errorf("%d was told of the note %q, which is %q", i, seen[i], now.Note)
+		}
+		if err == nil {
+			wrote++
+			continue
+		}
+		wantKind(t, err, hitchpost.ConflictError)
+		var e *hitchpost.Error
+		if !errors.As(err, &e) || e.Field != "note" {
+			t.Errorf("%d: %+v", i, err)
+		}
+	}
+	if wrote != 1 || !slices.Contains(texts, now.Note) {
+		t.Errorf("%d have written, the note is %q", wrote, now.Note)
+	}
+	if _, err := write("", "first"); hitchpost.KindOf(err) != hitchpost.ConflictError {
+		t.Errorf("cleared from an old reading: %v", err)
+	}
+	if got, err := write(now.Note, now.Note); err != nil || got.Note != now.Note {
+		t.Errorf("written as it is: %q, %v", got.Note, err)
 	}
 }
