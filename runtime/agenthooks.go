@@ -69,6 +69,9 @@ func (s *Service) heedHook(ctx context.Context, e claude.Event) error {
 	case e.Run > session.Restarts:
 		return nil
 	}
+	if session.Kind != hitchpost.Claude {
+		return s.heedOther(ctx, session, e)
+	}
 	seen := s.agents.of(s, session)
 	if !s.calledByAgent(session, seen, e) {
 		return nil

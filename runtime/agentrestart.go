@@ -54,7 +54,7 @@ func (s *Service) nextConversation(
 
 // settleAgent takes in what the hooks of a session's last run have left, and returns the session as it is then.
 func (s *Service) settleAgent(ctx context.Context, session hitchpost.Session) (hitchpost.Session, error) {
-	if session.Kind != hitchpost.Claude {
+	if session.Agent == nil {
 		return session, nil
 	}
 	if err := s.agents.lock(ctx); err != nil {

@@ -95,13 +95,13 @@ func (b *agentBook) pane(session hitchpost.Session) int {
 	return 0
 }
 
-// agents are the sessions of a node whose agent is followed and has not ended.
+// agents are the sessions of a node that run a Claude Code which has not ended.
 func (b *board) agents(node string) []hitchpost.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []hitchpost.Session
 	for _, s := range b.sessions {
-		if s.Agent != nil && s.Node == node && !s.State.Ended() {
+		if s.Kind == hitchpost.Claude && s.Agent != nil && s.Node == node && !s.State.Ended() {
 			out = append(out, s)
 		}
 	}

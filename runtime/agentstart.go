@@ -23,7 +23,7 @@ func (f folder) settings(id string) string { return filepath.Join(f.session(id),
 type agentRun struct {
 	agent        hitchpost.Agent
 	conversation string
-	settings     []byte // of the file that the program is given
+	settings     []byte // of the file that the program is given; nil: none
 	token        string // that its hooks are known by
 }
 
@@ -210,6 +210,9 @@ func (b *board) talks(conversation, id string) (hitchpost.Session, bool) {
 
 // writeAgent writes the files of an agent's run. Those of the run before are over.
 func (s *Service) writeAgent(id string, run *agentRun) error {
-	return errors.Join(durable.Replace(s.folder.token(id), []byte(run.token)),
-		durable.Replace(s.folder.settings(id), run.settings))
+	err := durable.Replace(s.folder.token(id), []byte(run.token))
+	if err == nil && run.settings != nil {
+		err = durable.Replace(s.folder.settings(id), run.settings)
+	}
+	return err
 }

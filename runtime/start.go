@@ -224,7 +224,11 @@ type program struct {
 // firstProgram finds what the first run of a session executes. One of kind claude gets its conversation with it.
 func (s *Service) firstProgram(ctx context.Context, session *hitchpost.Session, extra []string) (program, error) {
 	if session.Kind != hitchpost.Claude {
-		return s.program(ctx, *session, extra)
+		p, err := s.program(ctx, *session, extra)
+		if err == nil && p.agent != nil {
+			session.Agent = &p.agent.agent
+		}
+		return p, err
 	}
 	p, err := s.agentProgram(ctx, *session, 0, extra, s.firstConversation(ctx))
 	if err == nil {
@@ -252,6 +256,9 @@ func (s *Service) program(ctx context.Context, session hitchpost.Session, extra 
 	p.path, err = ask(ctx, s.disk, func() (string, error) {
 		return launch.Program(p.argv[0], lookup(p.env, "PATH"), session.Cwd)
 	})
+	if err == nil && lookup(extra, presetVariable) != "" {
+		err = s.hookedBy(ctx, session, &p)
+	}
 	return p, err
 }
 

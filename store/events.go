@@ -17,6 +17,7 @@ const (
 	EventCheckpoint   = "checkpoint"          // its files were kept, for somebody or before a restart
 	EventRestoredTo   = "checkpoint_restored" // a branch was made of one
 	EventWorktreeGone = "worktree_removed"
+	EventAttention    = "attention"    // its agent asked for a person; nobody knows whether it still does
 	EventConversation = "conversation" // its agent left the conversation for another one
 	EventSent         = "sent"         // text or keys were typed into it by a command
 	EventJoined       = "joined"       // a client attached, and the state stayed

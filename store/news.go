@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hitchpost/hitchpost"
@@ -19,7 +19,7 @@ type AgentNews struct {
 	// Agent replaces what is kept, all but Former, which is the store's. Its Mark is that of the hook event that brought
 	// the news; where it is empty none did, and the mark that is kept stays.
 	Agent hitchpost.Agent
-	// Conversation is the id, a lower-case UUID, of the conversation that the process has now, and How, in one word, the
+	// Conversation is the agent's id of the conversation that the process has now, and How, in one word, the
 	// way in which it left the one before. Empty: unchanged.
 	Conversation, How string
 	// Waits tells whether the agent needs a person; nil: that is not known.
@@ -195,12 +195,11 @@ func alone(ctx context.Context, tx pgx.Tx, conversation, id string) error {
 		Hinted("attach to %s or stop it, or begin a copy of the conversation", holder).For("conversation")
 }
 
-// isConversation reports whether the id is a lower-case UUID.
-func isConversation(id string) bool {
-	u, err := uuid.Parse(id)
-	return err == nil && u.String() == id
-}
+// conversationForm is what agents' ids of conversations look like: a UUID, or another short word.
+var conversationForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+func isConversation(id string) bool { return conversationForm.MatchString(id) }
 
 func noConversation(id string) error {
-	return hitchpost.Errorf(hitchpost.UsageError, "%q is no id of a conversation", plain(id)).Hinted("give a lower-case UUID")
+	return hitchpost.Errorf(hitchpost.UsageError, "%q is no id of a conversation", plain(id)).Hinted("give it as the agent shows it")
 }

@@ -31,7 +31,7 @@ type Transition struct {
 	Exit *hitchpost.Exit
 	// SetRun is the number of the run that was found, for found; nil leaves the session's.
 	SetRun *int
-	// Agent is what is known of the agent whose process is asked for, and Conversation the id, a lower-case UUID, of the one
+	// Agent is what is known of the agent whose process is asked for, and Conversation its id of the one
 	// that it shall have, for restart_asked; nil and empty leave those of the session. What was known of the process before
 	// is forgotten, and the conversation that is left joins the former ones. Where another session runs the conversation,
 	// the restart is refused with ConflictError.

@@ -31,6 +31,10 @@ const (
 	HookPermissionRequest  = "PermissionRequest"
 )
 
+// HookOther names an event of another agent than Claude Code, whose preset has read it: Source is the agent's own name of
+// it, Notification what it means, Message the reason, and Conversation the agent's id of it, which may be empty.
+const HookOther = "other agent"
+
 // Event is what a hook of a running Claude Code told. Its texts are one line each, cut, and fit to be shown, but Cwd and
 // TranscriptPath, which are as they were told: whoever uses these holds them against what is known.
 type Event struct {

@@ -70,15 +70,14 @@ func (p Plan) flags() []string {
 	return out
 }
 
-// Environment is what a run's environment has beside that of every session: the way back for hooks (spool is the
-// directory, token what proves that an event is of this session), no key that takes the conversation out of the session,
-// and all the colours that tmux has.
+// Environment is what a run's environment has beside that of every session: the way back for hooks (HookEnvironment), no
+// key that takes the conversation out of the session, and all the colours that tmux has.
 func Environment(run int, token, spool string) []string {
-	return []string{
-		"CLAUDE_CODE_DISABLE_AGENT_VIEW=1",
-		"CLAUDE_CODE_TMUX_TRUECOLOR=1",
-		RunVariable + "=" + strconv.Itoa(run),
-		TokenVariable + "=" + token,
-		SpoolVariable + "=" + spool,
-	}
+	return append(HookEnvironment(run, token, spool), "CLAUDE_CODE_DISABLE_AGENT_VIEW=1", "CLAUDE_CODE_TMUX_TRUECOLOR=1")
+}
+
+// HookEnvironment is the way back for the hooks of any agent: spool is the directory, token what proves that an event is
+// of this session.
+func HookEnvironment(run int, token, spool string) []string {
+	return []string{RunVariable + "=" + strconv.Itoa(run), TokenVariable + "=" + token, SpoolVariable + "=" + spool}
 }

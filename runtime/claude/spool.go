@@ -48,6 +48,22 @@ type spooled struct {
 // The event is there for the service before it is durable. Only the beginning of a conversation is made durable at all:
 // a power loss ends the process that all else is about, but which conversation it had must be known after it.
 func Hook(getenv func(string) string, stdin io.Reader, now time.Time) error {
+	cut := false
+	err := Leave(getenv, now, func() (Event, error) {
+		e, err := Decode(stdin)
+		cut = e.Cut
+		return e, err
+	})
+	if cut {
+		// Claude Code is still writing: a pipe that is closed under it would be an error on its screen.
+		_, _ = io.CopyN(io.Discard, stdin, hookDrain)
+	}
+	return err
+}
+
+// Leave leaves the event that decode gives in the spool that the environment names, with the session's name, the time and
+// the callers filled in. Without that environment decode is not called. It is Hook for other agents.
+func Leave(getenv func(string) string, now time.Time, decode func() (Event, error)) error {
 	dir, session, token := getenv(SpoolVariable), getenv(SessionVariable), getenv(TokenVariable)
 	run, err := strconv.Atoi(getenv(RunVariable))
 	if err != nil || run < 0 || run > maxRun || !filepath.IsAbs(dir) || session == "" || token == "" {
@@ -57,7 +73,7 @@ func Hook(getenv func(string) string, stdin io.Reader, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	e, err := Decode(stdin)
+	e, err := decode()
 	if err != nil {
 		return err
 	}
@@ -76,12 +92,7 @@ func Hook(getenv func(string) string, stdin io.Reader, now time.Time) error {
 	if len(names) >= spooledFiles {
 		return errSpoolFull
 	}
-	err = spool(dir, mark, data, e.Name == HookSessionStart)
-	if e.Cut {
-		// Claude Code is still writing: a pipe that is closed under it would be an error on its screen.
-		_, _ = io.CopyN(io.Discard, stdin, hookDrain)
-	}
-	return err
+	return spool(dir, mark, data, e.Name == HookSessionStart)
 }
 
 // hookDrain is how much of an input is taken that is too long to be read.

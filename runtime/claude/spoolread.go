@@ -111,7 +111,7 @@ func (s *Spool) event(name string, token func(string) (string, error), held map[
 		return drop(&d.TooLarge)
 	}
 	var f spooled
-	if json.Unmarshal(data, &f) != nil || f.Version != 1 || f.Session == "" || f.Name == "" || f.Conversation == "" {
+	if json.Unmarshal(data, &f) != nil || f.Version != 1 || f.Session == "" || f.Name == "" || f.Conversation == "" && f.Name != HookOther {
 		return drop(&d.Torn)
 	}
 	if held[f.Session] {
