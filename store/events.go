@@ -100,32 +100,44 @@ func (s *Store) AppendEvent(ctx context.Context, e hitchpost.Event, by By) (hitc
 	err := s.write(ctx, "keep an event", func(ctx context.Context, tx *writing) error {
 		kept = e
 		complete(&kept, by)
+		if e.SessionID != "" {
+			// The row is locked as the foreign key will, and not only then: see tell.
+			_, err := tx.Exec(ctx, `select from terminal_sessions where id = $1 for key share`, e.SessionID)
+			if err != nil {
+				return err
+			}
+		}
 		if again, err := keptBefore(ctx, tx, &kept); again || err != nil {
 			return err
 		}
 		tx.append(&kept, by)
-		if e.SessionID == "" {
-			return nil
+		if e.SessionID != "" {
+			tx.notify(Notice{TopicSession, e.SessionID})
 		}
-		tx.notify(Notice{TopicSession, e.SessionID})
-		// The row is locked as the foreign key will, and not only then: see tell.
-		_, err := tx.Exec(ctx, `select from terminal_sessions where id = $1 for key share`, e.SessionID)
-		return err
+		return nil
 	})
 	return kept, err
 }
 
-// keptBefore finds an event that has a time of its own among those that are kept, and its id.
-func keptBefore(ctx context.Context, tx *writing, e *hitchpost.Event) (bool, error) {
+// keptBefore finds an event that has a time of its own among those that are kept, and its id. It looks with the lock of
+// the events in hand: who gave up waiting for an answer may ask again while the first time is still on its way to be kept.
+func keptBefore(ctx context.Context, tx *writing, e *hitchpost.Event) (kept bool, err error) {
 	if e.At.IsZero() {
 		return false, nil
 	}
 	e.At = micros(e.At)
-	err := tx.QueryRow(ctx, `select id from terminal_events where at = $1 and change = $2 and actor = $3 and fingerprint = $4
+	var b pgx.Batch
+	lockEvents(&b)
+	b.Queue(`select id from terminal_events where at = $1 and change = $2 and actor = $3 and fingerprint = $4
 			and reason = $5 and coalesce(session_id::text, '') = $6 limit 1`,
-		e.At, e.Kind, e.Actor, e.Fingerprint, e.Reason, e.SessionID).Scan(&e.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+		e.At, e.Kind, e.Actor, e.Fingerprint, e.Reason, e.SessionID).
+		QueryRow(func(row pgx.Row) error {
+			err := row.Scan(&e.ID)
+			kept = err == nil
+			if errors.Is(err, pgx.ErrNoRows) {
+				return nil
+			}
+			return err
+		})
+	return kept, tx.SendBatch(ctx, &b).Close()
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -81,6 +82,35 @@ func TestAppendEventAgain(t *testing.T) {
 }
 
 // Logins and refusals are events of no session.
+// Whoever gave up waiting asks again while what they asked first is still on its way to be kept.
+func TestAppendEventAgainBeforeItIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	e := hitchpost.Event{Kind: store.EventRefused, At: time.Now(), Reason: "no key", Source: hitchpost.FromPerson}
+	slow := conn(t, b.url)
+	run(t, slow, "begin")
+	run(t, slow, "select pg_advisory_xact_lock($1, 0)", store.EventSpace)
+	var id int64
+	err := slow.QueryRow(t.Context(), `insert into terminal_events (at, change, reason, source) values ($1, $2, $3, $4) returning id`,
+		e.At.UTC().Truncate(time.Microsecond), e.Kind, e.Reason, e.Source).Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := make(chan hitchpost.Event, 1)
+	go func() {
+		got, err := b.AppendEvent(context.Background(), e, store.By{})
+		if err != nil {
+			t.Error(err)
+		}
+		again <- got
+	}()
+	b.waits(t)
+	run(t, slow, "commit")
+	if got := <-again; got.ID != id {
+		t.Errorf("event %d was kept again as %d", id, got.ID)
+	}
+}
+
 func TestLoginsAndRefusalsAreEvents(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)

@@ -111,13 +111,7 @@ func TestEventsAppearInOrderOfTheirIDs(t *testing.T) {
 		_, err := b.AppendEvent(context.Background(), hitchpost.Event{Kind: "quick"}, store.By{})
 		quick <- err
 	}()
-	watch := conn(t, b.url)
-	eventually(t, "the second waits", func() bool {
-		var waits bool
-		err := watch.QueryRow(t.Context(), `select exists (select from pg_locks where locktype = 'advisory' and not granted
-			and database = (select oid from pg_database where datname = current_database()))`).Scan(&waits)
-		return err == nil && waits
-	})
+	b.waits(t)
 	run(t, slow, "commit")
 	if err := <-quick; err != nil {
 		t.Fatal(err)
@@ -126,4 +120,16 @@ func TestEventsAppearInOrderOfTheirIDs(t *testing.T) {
 	if err != nil || len(got) < 2 || got[len(got)-2].Kind != "slow" || got[len(got)-1].Kind != "quick" {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// waits stays until somebody waits for the lock under which events are given their ids.
+func (b *box) waits(t *testing.T) {
+	t.Helper()
+	watch := conn(t, b.url)
+	eventually(t, "somebody waits", func() bool {
+		var waits bool
+		err := watch.QueryRow(t.Context(), `select exists (select from pg_locks where locktype = 'advisory' and not granted
+			and database = (select oid from pg_database where datname = current_database()))`).Scan(&waits)
+		return err == nil && waits
+	})
 }

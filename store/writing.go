@@ -52,7 +52,7 @@ func (w *writing) tell(ctx context.Context) error {
 	}
 	var b pgx.Batch
 	if len(w.events) > 0 {
-		b.Queue(`select pg_advisory_xact_lock($1, 0)`, eventSpace)
+		lockEvents(&b)
 	}
 	for _, t := range w.events {
 		queueEvent(&b, t)
@@ -66,6 +66,9 @@ func (w *writing) tell(ctx context.Context) error {
 	}
 	return w.SendBatch(ctx, &b).Close()
 }
+
+// lockEvents has b wait for the lock under which events are given their ids, see tell.
+func lockEvents(b *pgx.Batch) { b.Queue(`select pg_advisory_xact_lock($1, 0)`, eventSpace) }
 
 // complete fills the empty fields of e from by.
 func complete(e *hitchpost.Event, by By) {
