@@ -107,6 +107,9 @@ func (s *stack) sessionDocuments(ok func(form string, words ...string)) {
 	ok("note", "note", "job", "--append", "more")
 	ok("note", "note", "job")
 	ok("rename", "rename", "job", "job")
+	ok("check --set", "check", "job", "--set", "sh -c 'echo checked'")
+	ok("check", "check", "job")
+	ok("card", "card", "job")
 }
 
 // keyDocuments has the verbs of keys print them, over ssh and on the machine itself.

@@ -29,6 +29,10 @@ type Service interface {
 	Capture(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.CaptureRequest) (hitchpost.Captured, error)
 	Send(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.SendRequest) (hitchpost.SendResult, error)
 	Wait(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.WaitRequest) (hitchpost.Session, error)
+	// Card gives show, which may be nil, what is known as it comes.
+	Card(ctx context.Context, a hitchpost.Actor, ref string, show func(hitchpost.Card)) (hitchpost.Card, error)
+	RunCheck(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Task, error)
+	SetCheck(ctx context.Context, a hitchpost.Actor, ref, command string) (hitchpost.Session, error)
 	Note(ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.NoteRequest) (hitchpost.Session, error)
 	// Events gives show the events that q chooses, page by page, to the last one there is.
 	Events(ctx context.Context, a hitchpost.Actor, q hitchpost.EventQuery, show func([]hitchpost.Event) error) error

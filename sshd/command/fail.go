@@ -84,6 +84,11 @@ func given(field string, verb *cobra.Command) string {
 		if verb.Name() == "new" {
 			return "--restart-command"
 		}
+	case "check":
+		if verb.Name() == "new" {
+			return "--check"
+		}
+		return "`check REF --set CMD`"
 	case "conversation":
 		return "`new --kind claude -- --resume ID --fork-session`"
 	case "session":

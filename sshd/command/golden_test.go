@@ -58,6 +58,7 @@ func TestTextForPeople(t *testing.T) {
 	lines := []string{
 		"help", "ls", "ls --all", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
 		"rename api x", "send api x", "wait api", "note odd", "note api --set x",
+		"card api", "card odd", "check api --set x",
 		"task ls", "task show x", "task run -- make", "task wait x", "task cancel x",
 		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "key revoke --actor bob", "node ls",
 		"status", "whoami", "version",

@@ -13,8 +13,8 @@ import (
 func TestVerbsAreWhatTheHelpLists(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"attach", "capture", "close", "events", "help", "history", "key", "ls", "new", "node", "note", "rename",
-		"restart", "send", "show", "status", "stop", "task", "version", "wait", "whoami",
+		"attach", "capture", "card", "check", "close", "events", "help", "history", "key", "ls", "new", "node", "note",
+		"rename", "restart", "send", "show", "status", "stop", "task", "version", "wait", "whoami",
 	}
 	if d := cmp.Diff(want, command.Verbs()); d != "" {
 		t.Error(d)
@@ -26,7 +26,8 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ field, line, want string }{
 		{"cwd", "new --cwd /x", "mend it (--cwd)"}, {"kind", "new", "mend it (--kind)"}, {"title", "new", "mend it (--title)"},
-		{"preset", "new", "mend it (--preset)"},
+		{"preset", "new", "mend it (--preset)"}, {"check", "new", "mend it (--check)"},
+		{"check", "check x", "mend it (`check REF --set CMD`)"},
 		{"command", "new", "mend it (behind --)"}, {"signal", "stop x", "mend it (--signal)"},
 		{"timeout", "stop x", "mend it (--timeout)"}, {"session", "show x", "mend it (`ls --all`)"},
 		{"task", "task show x", "mend it (`task ls`)"}, {"name", "task run -- x", "mend it (--name)"},
