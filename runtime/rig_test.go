@@ -62,7 +62,7 @@ const waitLimit = 30 * time.Second
 // rig is a service with a database, a tmux server and a data directory of its own.
 type rig struct {
 	*runtime.Service
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	url   string
 	store *store.Store
@@ -74,13 +74,13 @@ type rig struct {
 
 var admin = hitchpost.Actor{Name: "ada", Role: hitchpost.Admin, Fingerprint: "SHA256:ada"}
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	return newRigOn(t, storetest.URL(t))
 }
 
 // newRigOn is newRig on the database at url.
-func newRigOn(t *testing.T, url string) *rig {
+func newRigOn(t testing.TB, url string) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "hp-")
 	must(t, err)
@@ -197,7 +197,7 @@ func (r *rig) becomes(id string, want hitchpost.State) hitchpost.Session {
 	return got
 }
 
-func eventually(t *testing.T, ok func() bool, show func() string) {
+func eventually(t testing.TB, ok func() bool, show func() string) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -208,7 +208,7 @@ func eventually(t *testing.T, ok func() bool, show func() string) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -216,14 +216,14 @@ func must(t *testing.T, err error) {
 }
 
 // logTo writes the service's log to the test's.
-type logTo struct{ t *testing.T }
+type logTo struct{ t testing.TB }
 
 func (l logTo) Write(p []byte) (int, error) {
 	l.t.Log(strings.TrimSpace(string(p)))
 	return len(p), nil
 }
 
-func kind(t *testing.T, err error, want hitchpost.ErrorKind) {
+func kind(t testing.TB, err error, want hitchpost.ErrorKind) {
 	t.Helper()
 	if got := hitchpost.KindOf(err); got != want {
 		t.Errorf("error %v of kind %q, want %q", err, got, want)
