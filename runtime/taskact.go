@@ -116,14 +116,17 @@ func (s *Service) adoptFolders(ctx context.Context) {
 	adopted := 0
 	for _, e := range entries {
 		id, err := uuid.Parse(e.Name())
-		if err != nil || id.String() != e.Name() || known[e.Name()] {
+		if err != nil || id.String() != e.Name() || known[e.Name()] || s.tasks.begins(e.Name()) {
 			continue
 		}
 		if adopted == tasksEach {
 			s.Wake() // for the rest
 			return
 		}
-		err = s.adoptTask(ctx, e.Name())
+		err = s.takeIn(ctx, e.Name())
+		if hitchpost.KindOf(err) == hitchpost.ConflictError {
+			continue // begun after the store was read
+		}
 		s.warnTask(ctx, "task not adopted", e.Name(), err)
 		if hitchpost.KindOf(err) == hitchpost.UnavailableError {
 			return // the next pass tries again
@@ -145,6 +148,11 @@ func (s *Service) adoptTask(ctx context.Context, id string) error {
 	if hitchpost.KindOf(err) != hitchpost.NotFoundError {
 		return err
 	}
+	return s.takeIn(ctx, id)
+}
+
+// takeIn tells the store of a task that it does not know.
+func (s *Service) takeIn(ctx context.Context, id string) error {
 	folder := s.folder.task(id)
 	seen, err := task.Look(folder)
 	if err != nil {
