@@ -70,6 +70,7 @@ func (s *Service) change(ctx context.Context, seen hitchpost.Session, t store.Tr
 		return seen, err
 	}
 	s.board.put(got)
+	s.clashes.look()
 	return got, nil
 }
 

@@ -238,7 +238,9 @@ func TestAgentAloneInItsConversation(t *testing.T) {
 	if !strings.Contains(err.Error(), "session job runs") || !strings.Contains(hintOf(err), "--fork-session") {
 		t.Errorf("%v: %s", err, hintOf(err))
 	}
-	res, err := d.Start(context.Background(), admin, d.request("copy", "--resume", s.ConversationID, "--fork-session"))
+	ask := d.request("copy", "--resume", s.ConversationID, "--fork-session")
+	ask.Force = true // beside the other in one tree
+	res, err := d.Start(context.Background(), admin, ask)
 	must(t, err)
 	copied := d.waits(res.Session.ID, "ready for the next prompt")
 	if copied.ConversationID == s.ConversationID {

@@ -19,7 +19,68 @@ type birth struct {
 	files    *launch.Prepared
 	size     hitchpost.Size
 	patience *patience
-	end      func() // of being under way
+	end      func() // of being under way, and of the claim
+	undo     func() // takes back what was made for it alone, unless it came up; may be nil
+}
+
+// startIn starts a new session in a directory that it has, and calls undo unless it comes up.
+func (s *Service) startIn(
+	ctx context.Context, a hitchpost.Actor, r hitchpost.StartRequest, session hitchpost.Session, p program, undo func(),
+) (res hitchpost.StartResult, err error) {
+	claim, err := s.claimFor(ctx, session, p)
+	if err != nil {
+		undo()
+		return res, err
+	}
+	var files *launch.Prepared
+	end := func() {}
+	refused := func(err error) (hitchpost.StartResult, error) {
+		end()
+		claim.release()
+		if files != nil {
+			err = errors.Join(err, files.Discard(), s.folder.remove(session.ID, 0))
+		}
+		undo()
+		return res, err
+	}
+	if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok && r.IfAbsent {
+		res.Session = there
+		return refused(nil)
+	}
+	if err := s.Tmux.Ping(ctx); err != nil {
+		return refused(err)
+	}
+	others, say, err := s.guard(ctx, claim, r.Force)
+	if err != nil {
+		return refused(err)
+	}
+	if files, err = s.prepareNew(session, p); err != nil {
+		return refused(err)
+	}
+	patience := newPatience()
+	end = s.underway.begin(session.ID)
+	made, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		return s.create(ctx, a, session, r.IfAbsent, newReason(session, say))
+	})
+	if res.Session = made; err != nil || made.ID != session.ID {
+		return refused(err)
+	}
+	through := func() { end(); claim.release() }
+	res, err = s.begin(ctx, birth{a, made, files, r.Size, patience, through, undo}, r.Watch)
+	res.Session.Clash = others
+	return res, err
+}
+
+// newReason is what the event of a new session says; beside is what the guard had to say.
+func newReason(session hitchpost.Session, beside string) string {
+	reason := "new"
+	if session.Worktree != "" {
+		reason += ", in a worktree of its own"
+	}
+	if beside != "" {
+		reason += ", " + beside
+	}
+	return reason
 }
 
 // begin makes the process of a STARTING session. It is finished even when ctx ends meanwhile: a wish once recorded is
@@ -50,6 +111,7 @@ func (s *Service) begin(ctx context.Context, b birth, watch time.Duration) (hitc
 // left to the ledger.
 func (s *Service) makeProcess(ctx context.Context, b birth) (hitchpost.Session, error) {
 	if why := s.handOver(ctx, b.session, b.files, b.size); why != nil {
+		s.takeBack(ctx, b)
 		failed, err := spend(ctx, b.patience, func(ctx context.Context) (hitchpost.Session, error) {
 			return s.recordNotMade(ctx, b, why)
 		})
@@ -71,6 +133,20 @@ func (s *Service) makeProcess(ctx context.Context, b birth) (hitchpost.Session, 
 		return b.session, nil // it runs and is on the list: whoever tried again would make another
 	}
 	return up, err
+}
+
+// takeBack takes back what was made for a session that did not come up. A tmux that took too long may run it all the same:
+// then it is kept.
+func (s *Service) takeBack(ctx context.Context, b birth) {
+	if b.undo == nil {
+		return
+	}
+	_, err := s.pane(ctx, b.session.ID)
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+		b.undo()
+		return
+	}
+	s.Log.Warn("not taken back what was made for a session", "session", b.session.ID, "err", err)
 }
 
 // recordMade records that a process is up.

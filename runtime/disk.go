@@ -27,12 +27,17 @@ func newProcesses() disk { return disk{make(chan struct{}, diskCalls), errProces
 // ask runs f, which looks at d, and gives up waiting for it after diskTime or when ctx ends. f then runs on to its end,
 // and its answer is dropped.
 func ask[T any](ctx context.Context, d disk, f func() (T, error)) (T, error) {
+	return askFor(ctx, d, diskTime, f)
+}
+
+// askFor is ask with another limit.
+func askFor[T any](ctx context.Context, d disk, most time.Duration, f func() (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
 	}
 	var none T
-	limit := time.NewTimer(diskTime)
+	limit := time.NewTimer(most)
 	defer limit.Stop()
 	select {
 	case d.slots <- struct{}{}:

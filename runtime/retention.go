@@ -22,6 +22,7 @@ func (s *Service) retentionLoop(ctx context.Context) error {
 		s.sweepRuns(ctx)
 		s.pruneTasks(ctx, time.Now())
 		s.keepTranscripts(ctx, time.Now())
+		s.pruneCheckpoints(ctx, time.Now())
 	})
 }
 

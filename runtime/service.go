@@ -57,6 +57,8 @@ type Service struct {
 	disk     disk
 	procs    disk
 	underway underway
+	claims   *claims
+	clashes  *clashes
 	absent   chan struct{} // holds a token of the start that must find its handle free
 	busy     sync.Map      // ids of sessions that a step of the reconciler is at work on
 	started  time.Time
@@ -89,6 +91,8 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		typing:  newTurns(),
 		disk:    newDisk(),
 		procs:   newProcesses(),
+		claims:  newClaims(),
+		clashes: newClashes(),
 		absent:  make(chan struct{}, 1),
 		kept:    evidenceLog{of: map[string]saving{}},
 		started: now,
@@ -122,7 +126,7 @@ func (s *Service) Run(ctx context.Context) error {
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
 			s.listen, s.reconcileLoop, s.watchExits, s.watchTasks, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
-			s.healthLoop, s.rereadLoop, s.comersLoop, s.agentLoop,
+			s.healthLoop, s.rereadLoop, s.comersLoop, s.agentLoop, s.clashLoop, s.checkpointLoop,
 		} {
 			loops.Go(func() error {
 				defer cancel() // one that ends early ends all

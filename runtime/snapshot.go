@@ -9,6 +9,7 @@ import (
 // Snapshot returns the open sessions as last known, and the health of each part. It answers from memory.
 func (s *Service) Snapshot() ([]hitchpost.Session, hitchpost.Status) {
 	sessions, database, nodes := s.board.all()
+	s.clashes.mark(sessions, s.board.live)
 	status := hitchpost.Status{
 		Version: s.Version, Started: s.started, Database: database, Nodes: nodes,
 		Sessions: map[hitchpost.State]int{}, Clients: s.views.count(""),

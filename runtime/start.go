@@ -39,36 +39,26 @@ func (s *Service) Start(ctx context.Context, a hitchpost.Actor, r hitchpost.Star
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.firstProgram(ctx, &session, env)
-	if err != nil {
-		return hitchpost.StartResult{}, err
-	}
-	p.preset = presetFiles
-	if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok && r.IfAbsent {
+	if there, ok := s.board.named(hitchpost.Handle(session.Title)); ok && r.IfAbsent && r.Worktree {
 		return hitchpost.StartResult{Session: there}, nil
 	}
-	if err := s.Tmux.Ping(ctx); err != nil {
-		return hitchpost.StartResult{}, err
-	}
-	files, err := s.prepareNew(session, p)
+	undo, err := s.toWorktree(ctx, r, &session, env)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	patience, end := newPatience(), s.underway.begin(session.ID)
-	made, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
-		return s.create(ctx, a, session, r.IfAbsent)
-	})
-	if err != nil || made.ID != session.ID {
-		end()
-		return hitchpost.StartResult{Session: made}, errors.Join(err, files.Discard(), s.folder.remove(session.ID, 0))
+	p, err := s.firstProgram(ctx, &session, env)
+	p.preset = presetFiles
+	if err != nil {
+		undo()
+		return hitchpost.StartResult{}, err
 	}
-	return s.begin(ctx, birth{a, made, files, r.Size, patience, end}, r.Watch)
+	return s.startIn(ctx, a, r, session, p, undo)
 }
 
 // create records a session that is about to start. With ifAbsent it gives the open one that has its handle, where there
 // is one; such starts go one after the other, and wait for their turn until ctx ends.
 func (s *Service) create(
-	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, ifAbsent bool,
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, ifAbsent bool, reason string,
 ) (hitchpost.Session, error) {
 	if ifAbsent {
 		select {
@@ -82,7 +72,7 @@ func (s *Service) create(
 			return there, nil
 		}
 	}
-	made, err := s.Store.Create(ctx, session, startLease, as(a, hitchpost.FromPerson, "new"))
+	made, err := s.Store.Create(ctx, session, startLease, as(a, hitchpost.FromPerson, reason))
 	if err == nil {
 		s.board.put(made)
 	}

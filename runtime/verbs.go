@@ -36,7 +36,9 @@ func (s *Service) List(ctx context.Context, a hitchpost.Actor, r hitchpost.ListR
 	if err := a.Require(hitchpost.Look); err != nil {
 		return nil, err
 	}
-	return s.Store.Sessions(ctx, r)
+	sessions, err := s.Store.Sessions(ctx, r)
+	s.clashes.mark(sessions, s.board.live)
+	return sessions, err
 }
 
 // Show returns one session, from the store.
@@ -44,7 +46,8 @@ func (s *Service) Show(ctx context.Context, a hitchpost.Actor, ref string) (hitc
 	if err := a.Require(hitchpost.Look); err != nil {
 		return hitchpost.Session{}, err
 	}
-	return s.Store.Resolve(ctx, s.spellOut(a, ref), a.Fingerprint)
+	session, err := s.Store.Resolve(ctx, s.spellOut(a, ref), a.Fingerprint)
+	return s.withClash(session), err
 }
 
 // Restart makes a fresh process for an ended session: same id, handle, title and directory. Of several at the same
@@ -54,41 +57,24 @@ func (s *Service) Restart(
 	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.RestartRequest,
 ) (hitchpost.StartResult, error) {
 	patience := newPatience()
-	session, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
-		session, err := s.toDrive(ctx, a, ref)
-		if err != nil {
-			return session, err
-		}
-		return s.settleAgent(ctx, session)
-	})
+	session, p, err := s.nextRun(ctx, a, ref, r, patience)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	if err := restartable(session); err != nil {
-		return hitchpost.StartResult{}, err
-	}
-	if session.Cwd, err = s.directory(ctx, session.Cwd); err != nil {
-		return hitchpost.StartResult{}, err
-	}
-	extra, err := readEnv(s.folder.env(session.ID))
+	claim, err := s.claimFor(ctx, session, p)
 	if err != nil {
 		return hitchpost.StartResult{}, err
 	}
-	p, err := s.nextProgram(ctx, session, r, extra)
-	if err != nil {
-		return hitchpost.StartResult{}, err
+	if now, ok := s.board.get(session.ID); ok && now.Revision > session.Revision && restartable(now) != nil {
+		claim.release() // another was quicker
+		return hitchpost.StartResult{}, restartable(now)
 	}
 	files, err := s.prepareRun(runKey{session.ID, session.Restarts + 1}, session.Cwd, p)
 	if err != nil {
+		claim.release()
 		return hitchpost.StartResult{}, s.notWritten("a session", err)
 	}
-	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
-	// has changed yet.
-	reason := ""
-	err = s.Tmux.KillRun(ctx, session.ID, session.Restarts)
-	if err == nil {
-		reason, err = s.survivorsCheck(ctx, session, r.Force)
-	}
+	others, reason, err := s.clearWay(ctx, a, session, claim, r.Force)
 	end := s.underway.begin(session.ID)
 	if err == nil {
 		session, err = spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
@@ -96,13 +82,71 @@ func (s *Service) Restart(
 		})
 	}
 	if err != nil {
+		claim.release()
 		end()
 		return hitchpost.StartResult{}, errors.Join(err, files.Discard())
 	}
 	if err := s.setAside(session.ID); err != nil {
 		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
 	}
-	return s.begin(ctx, birth{a, session, files, r.Size, patience, end}, r.Watch)
+	through := func() { end(); claim.release() }
+	res, err := s.begin(ctx, birth{by: a, session: session, files: files, size: r.Size, patience: patience, end: through}, r.Watch)
+	res.Session.Clash = others
+	return res, err
+}
+
+// nextRun finds the session that is to be restarted, and what it would run. Nothing is changed yet: all that can be
+// refused is.
+func (s *Service) nextRun(
+	ctx context.Context, a hitchpost.Actor, ref string, r hitchpost.RestartRequest, patience *patience,
+) (hitchpost.Session, program, error) {
+	session, err := spend(ctx, patience, func(ctx context.Context) (hitchpost.Session, error) {
+		session, err := s.toDrive(ctx, a, ref)
+		if err != nil {
+			return session, err
+		}
+		return s.settleAgent(ctx, session)
+	})
+	if err == nil {
+		err = restartable(session)
+	}
+	if err == nil {
+		session.Cwd, err = s.place(ctx, session)
+	}
+	if err != nil {
+		return session, program{}, err
+	}
+	extra, err := readEnv(s.folder.env(session.ID))
+	if err != nil {
+		return session, program{}, err
+	}
+	p, err := s.nextProgram(ctx, session, r, extra)
+	return session, p, err
+}
+
+// clearWay sees to it that nothing is left of a session's old run, that no other agent works where its own will, and that
+// the files are kept as they are. It returns those that work there where that is forced, and what the restart's event says.
+func (s *Service) clearWay(
+	ctx context.Context, a hitchpost.Actor, session hitchpost.Session, c claim, force bool,
+) (others []hitchpost.OtherProcess, reason string, err error) {
+	// What is left of the old run would be in the new one's place. It goes first: where tmux does not answer, nothing
+	// has changed yet.
+	if err := s.Tmux.KillRun(ctx, session.ID, session.Restarts); err != nil {
+		return nil, "", err
+	}
+	if reason, err = s.survivorsCheck(ctx, session, force); err != nil {
+		return nil, "", err
+	}
+	others, say, err := s.guard(ctx, c, force)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, more := range []string{say, s.keepBefore(ctx, a, session)} {
+		if more != "" {
+			reason += ", " + more
+		}
+	}
+	return others, reason, nil
 }
 
 // askRestart records the wish for a fresh process of an ended session.
