@@ -63,6 +63,10 @@ type RestartRequest struct {
 	// alone, and not together with Fresh. One that another session runs gives ConflictError.
 	Conversation string
 
+	// Prompt is the first that the agent of the fresh process is told, such as a Briefing. Empty: nothing. For a session
+	// that CanBrief lets pass alone.
+	Prompt string
+
 	// Force starts the process beside what an earlier one has left running, which it does not touch, and an agent also
 	// where another is at work in the same working tree. Without it either is a ConflictError which names the other, and
 	// for which Forcible is true.

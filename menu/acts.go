@@ -16,6 +16,7 @@ type acted struct {
 	on     hitchpost.Session
 	result hitchpost.StartResult
 	err    error
+	prompt string // of a restart
 }
 
 // actLimit bounds an act: a stop waits 10 s for the program before it kills, and each call below has its own limit.
@@ -27,12 +28,17 @@ const earlyWatch = time.Second
 
 // perform starts an act and shows it as under way.
 func (m *model) perform(verb string, s hitchpost.Session, f func(ctx context.Context) (hitchpost.StartResult, error)) tea.Cmd {
-	id := s.ID
+	return m.performAs(acted{verb: verb, on: s}, f)
+}
+
+// performAs is perform for an act whose end is told as a, with the result.
+func (m *model) performAs(a acted, f func(ctx context.Context) (hitchpost.StartResult, error)) tea.Cmd {
+	a.id = a.on.ID
 	cmd := m.tasks.act(actLimit, func(ctx context.Context) tea.Msg {
-		res, err := f(ctx)
-		return acted{verb, id, s, res, err}
+		a.result, a.err = f(ctx)
+		return a
 	})
-	return tea.Batch(cmd, m.begin(id, underWay(verb, s.Handle)))
+	return tea.Batch(cmd, m.begin(a.id, underWay(a.verb, a.on.Handle)))
 }
 
 func one(s hitchpost.Session, err error) (hitchpost.StartResult, error) {
@@ -57,14 +63,15 @@ func (m *model) retitle(s hitchpost.Session, title string) tea.Cmd {
 	})
 }
 
-// restart asks for a fresh process; with verbForce beside what the last one left running.
-func (m *model) restart(verb string, s hitchpost.Session) tea.Cmd {
+// restart asks for a fresh process, that is told prompt first where there is one; with verbForce beside what the last one
+// left running.
+func (m *model) restart(verb string, s hitchpost.Session, prompt string) tea.Cmd {
 	if !s.State.Ended() {
 		m.complain(noAct(verbRestart, s))
 		return nil
 	}
-	r := hitchpost.RestartRequest{Size: m.size, Watch: watchOf(s.Kind), Force: verb == verbForce}
-	return m.perform(verb, s, func(ctx context.Context) (hitchpost.StartResult, error) {
+	r := hitchpost.RestartRequest{Size: m.size, Watch: watchOf(s.Kind), Force: verb == verbForce, Prompt: prompt}
+	return m.performAs(acted{verb: verb, on: s, prompt: prompt}, func(ctx context.Context) (hitchpost.StartResult, error) {
 		return m.service.Restart(ctx, m.actor, s.ID, r)
 	})
 }
@@ -97,7 +104,7 @@ func (m *model) acted(a acted) tea.Cmd {
 	}
 	switch {
 	case m.mode == modeList && a.verb == verbRestart && hitchpost.Forcible(a.err):
-		m.ask(question{text: askForce(a.err), verbs: []string{verbForce}, confirm: true}, a.on)
+		m.ask(question{text: askForce(a.err), verbs: []string{verbForce}, confirm: true, prompt: a.prompt}, a.on)
 		return nil
 	case a.err != nil:
 		m.complain(failure(a.err))

@@ -15,6 +15,7 @@ type question struct {
 	text    string
 	verbs   []string
 	confirm bool
+	prompt  string // of the restart that is asked about
 }
 
 // ask opens q about s.
@@ -42,7 +43,7 @@ func (m *model) pressAsk(k tea.KeyPressMsg) tea.Cmd {
 		switch {
 		case key.Matches(k, m.keys.yes):
 			m.mode = modeList
-			return m.do(q.verbs[0], s)
+			return m.do(q.verbs[0], s, q.prompt)
 		case key.Matches(k, m.keys.no):
 			m.mode = modeList
 		}
@@ -51,7 +52,7 @@ func (m *model) pressAsk(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(k, m.keys.restart) && len(q.verbs) > 0:
 		m.mode = modeList
-		return m.do(verbRestart, s)
+		return m.do(verbRestart, s, "")
 	case key.Matches(k, m.keys.close) && len(q.verbs) > 0:
 		m.mode = modeList
 		if !m.allowed(s) {
@@ -65,7 +66,7 @@ func (m *model) pressAsk(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // do acts on s as it was when the question was asked; the service refuses what no longer fits.
-func (m *model) do(verb string, s hitchpost.Session) tea.Cmd {
+func (m *model) do(verb string, s hitchpost.Session, prompt string) tea.Cmd {
 	if !m.allowed(s) {
 		return nil
 	}
@@ -75,7 +76,7 @@ func (m *model) do(verb string, s hitchpost.Session) tea.Cmd {
 	case verbClose:
 		return m.close(s)
 	default:
-		return m.restart(verb, s)
+		return m.restart(verb, s, prompt)
 	}
 }
 

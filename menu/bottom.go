@@ -26,7 +26,11 @@ func (m *model) bottom(w, h int) block {
 			b.add(m.theme.problem.Render(l))
 		}
 	}
-	b.add(m.footer(w))
+	rows := 1
+	if m.onPage() && h >= 14 {
+		rows = 3
+	}
+	b.add(m.footer(w, rows)...)
 	return b
 }
 
@@ -77,29 +81,42 @@ func (m *model) prompt(b *block, label string, w int) {
 	b.put(label+text, width(label)+x)
 }
 
-// footer is the keys that mean something now. On a narrow terminal those before the last two go
+// footer is the keys that mean something now, in at most n lines. Where they do not fit, those before the last two go
 // first, so they stand in the order of their use.
-func (m *model) footer(w int) string {
+func (m *model) footer(w, n int) []string {
 	keys := m.applying()
+	w = max(w-1, 1) // the last cell of a screen can be written only with autowrap off
 	for {
-		line, plain := "", 0
-		for i, k := range keys {
-			if i > 0 {
-				line += "  "
-				plain += 2
-			}
-			line += m.theme.key.Render(k.Help().Key) + " " + k.Help().Desc
-			plain += width(k.Help().Key) + 1 + width(k.Help().Desc)
-		}
-		if plain <= w {
-			return line
+		if lines, ok := m.keyLines(keys, w, n); ok {
+			return lines
 		}
 		if len(keys) == 1 {
-			return head(keys[0].Help().Key+" "+keys[0].Help().Desc, w)
+			return []string{head(keys[0].Help().Key+" "+keys[0].Help().Desc, w)}
 		}
 		drop := max(len(keys)-3, 0)
 		keys = append(keys[:drop:drop], keys[drop+1:]...)
 	}
+}
+
+// keyLines is the keys in lines of at most w columns; ok is false where they take more than n.
+func (m *model) keyLines(keys []key.Binding, w, n int) (lines []string, ok bool) {
+	line, used := "", 0
+	for _, k := range keys {
+		wide := width(k.Help().Key) + 1 + width(k.Help().Desc)
+		switch {
+		case wide > w:
+			return nil, false
+		case used > 0 && used+gap+wide > w:
+			lines, line, used = append(lines, line), "", 0
+		case used > 0:
+			line += strings.Repeat(" ", gap)
+			used += gap
+		}
+		line += m.theme.key.Render(k.Help().Key) + " " + k.Help().Desc
+		used += wide
+	}
+	lines = append(lines, line)
+	return lines, len(lines) <= n
 }
 
 // renamed is k with another word for what it does here.
@@ -122,6 +139,14 @@ func (m *model) applying() []key.Binding {
 		return []key.Binding{renamed(k.submit, doesRename), k.cancel}
 	case modeForm:
 		return m.formKeys()
+	case modeCard:
+		return m.cardKeys()
+	case modeBrief:
+		return []key.Binding{renamed(k.yes, doesBrief), bind("j k", doesScroll, "j"), k.cancel}
+	case modeNote:
+		return m.noteKeys()
+	case modeClash:
+		return []key.Binding{k.theirs, k.mine, k.both, bind("↑ ↓", doesScroll, "up"), k.cancel}
 	}
 	var keys []key.Binding
 	s, ok := m.list.selected()
@@ -139,7 +164,7 @@ func (m *model) applying() []key.Binding {
 		keys = append(keys, m.acting(s, ok)...)
 	}
 	if len(m.list.all) > 0 {
-		keys = append(keys, k.filter)
+		keys = append(keys, k.card, k.filter)
 	}
 	return append(keys, k.help, k.leave)
 }

@@ -29,6 +29,7 @@ type fake struct {
 	seenAt   time.Time
 	complete func(prefix string) ([]string, error)
 	act      func(ctx context.Context, verb, ref string) (hitchpost.StartResult, error)
+	card     func(ctx context.Context, ref string, show func(hitchpost.Card)) (hitchpost.Card, error)
 }
 
 func newFake(sessions ...hitchpost.Session) *fake {
@@ -99,7 +100,59 @@ func (f *fake) Restart(ctx context.Context, _ hitchpost.Actor, ref string, r hit
 		verb = "force"
 	}
 	f.record("%s %s", verb, ref)
+	if r.Prompt != "" {
+		f.record("prompt %q", r.Prompt)
+	}
 	return f.do(ctx, verb, ref)
+}
+
+// Card is what a service with nothing but its memory would know.
+func (f *fake) Card(
+	ctx context.Context, _ hitchpost.Actor, ref string, show func(hitchpost.Card),
+) (hitchpost.Card, error) {
+	if f.card != nil {
+		return f.card(ctx, ref, show)
+	}
+	c := hitchpost.Card{At: testNow, Database: hitchpost.Part{OK: true}}
+	sessions, _ := f.Snapshot()
+	for _, s := range sessions {
+		if s.ID == ref {
+			c.Session = s
+		}
+	}
+	c.Process.Alive, c.Process.How = hitchpost.IsGone, "tmux answers and does not know it"
+	if c.Session.State.Live() {
+		c.Process.Alive, c.Process.How = hitchpost.IsAlive, "tmux runs it"
+	}
+	c.Process.Unknown.Why, c.Repo.Unknown.Why = hitchpost.NotAsked, hitchpost.NoRepository
+	show(c)
+	c.Advice = hitchpost.Advise(hitchpost.Standing{
+		Ref: c.Session.Handle, State: c.Session.State, Database: true, Alive: c.Process.Alive,
+		Tree: hitchpost.Unknown{Why: hitchpost.NoRepository},
+	})
+	c.Whole = true
+	return c, nil
+}
+
+// Note writes like the store does: in place of what is expected, or not at all.
+func (f *fake) Note(
+	_ context.Context, _ hitchpost.Actor, ref string, r hitchpost.NoteRequest,
+) (hitchpost.Session, error) {
+	f.record("note %s %q", ref, r.Text)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sessions = append([]hitchpost.Session(nil), f.sessions...)
+	for i, s := range f.sessions {
+		if s.ID != ref {
+			continue
+		}
+		if r.Expect != nil && *r.Expect != s.Note {
+			return s, hitchpost.Errorf(hitchpost.ConflictError, "the note was changed meanwhile").For("note")
+		}
+		f.sessions[i].Note = r.Text
+		return f.sessions[i], nil
+	}
+	return hitchpost.Session{}, hitchpost.Errorf(hitchpost.NotFoundError, "no such session")
 }
 
 func (f *fake) Stop(ctx context.Context, _ hitchpost.Actor, ref string, _ hitchpost.StopRequest) (hitchpost.Session, error) {

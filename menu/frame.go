@@ -74,6 +74,9 @@ func (m *model) top(w, h int) []string {
 		return nil
 	}
 	text := tally(len(m.list.all), len(m.list.shown), m.list.needed, clean(m.list.query))
+	if about := m.pageTitle(); about != "" {
+		text = about
+	}
 	who := ""
 	if !m.mayDrive() {
 		who = wordReadOnly
@@ -106,6 +109,14 @@ func (m *model) body(w, n int) block {
 		b.add(m.helpPage(w, n)...)
 	case m.mode == modeForm:
 		b = m.formPage(w, n)
+	case m.mode == modeCard:
+		b.add(m.cardBody(w, n)...)
+	case m.mode == modeBrief:
+		b.add(m.briefBody(w, n)...)
+	case m.mode == modeNote:
+		b = m.notePage(w, n)
+	case m.mode == modeClash:
+		b.add(m.clashBody(w, n)...)
 	case m.wide():
 		pane := min(w*2/5, 100)
 		left, right := m.listPage(w-pane-3, n), m.pane(pane, n)

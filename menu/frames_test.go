@@ -110,7 +110,9 @@ func hostile() []hitchpost.Session {
 // TestAnySize draws every mode at odd sizes: nothing panics, and no line is too long.
 func TestAnySize(t *testing.T) {
 	t.Parallel()
-	modes := []string{"", "?", "/x", "/nothing<enter>", "x", "n", "n<tab> <tab>a", "R", "<enter>", "jjjj<enter>", "jjjc"}
+	modes := []string{
+		"", "?", "/x", "/nothing<enter>", "x", "n", "n<tab> <tab>a", "R", "<enter>", "jjjj<enter>", "jjjc", "i", "jjiG", "e", "eab\rc",
+	}
 	for _, keys := range modes {
 		for _, f := range []*fake{newFake(team()...), newFake(hostile()...), newFake()} {
 			for _, cols := range []int{1, 2, 3, 7, 12, 13, 20, 28, 40, 61, 80, 120, 200} {

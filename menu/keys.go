@@ -9,6 +9,9 @@ type keyMap struct {
 	up, down, pageUp, pageDown, top, bottom      key.Binding
 	attach, create, restart, stop, close, rename key.Binding
 	filter, help, cancel, leave                  key.Binding
+	card, again, note, brief                     key.Binding
+	save, drop, template, draft                  key.Binding // of the note
+	theirs, mine, both                           key.Binding // of a note that two have changed
 	yes, no                                      key.Binding
 	submit, next, previous, complete, change     key.Binding
 	field                                        fieldKeys
@@ -41,6 +44,17 @@ func newKeys() keyMap {
 		help:     bind("?", doesHelp, "?"),
 		cancel:   bind("esc", doesBack, "esc"),
 		leave:    bind("q", doesLeave, "q", "ctrl+c"),
+		card:     bind("i", doesCard, "i"),
+		again:    bind("u", doesAgain, "u"),
+		note:     bind("e", doesNote, "e"),
+		brief:    bind("w", doesBrief, "w"),
+		save:     bind("ctrl-s", doesSave, "ctrl+s"),
+		drop:     bind("ctrl-c", doesDrop, "ctrl+c"),
+		template: bind("ctrl-t", doesTemplate, "ctrl+t"),
+		draft:    bind("ctrl-o", doesDraft, "ctrl+o"),
+		theirs:   bind("t", doesTheirs, "t"),
+		mine:     bind("m", doesMine, "m"),
+		both:     bind("b", doesBoth, "b"),
 		yes:      bind("y", doesYes, "y", "Y"),
 		no:       bind("n", doesNo, "n", "N", "esc", "q", "ctrl+c"),
 		submit:   bind("enter", doesStart, "enter", "ctrl+j"),

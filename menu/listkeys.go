@@ -45,7 +45,7 @@ func (m *model) pressList(k tea.KeyPressMsg) tea.Cmd {
 const filterMost = 200 // bytes
 
 // pressAttach attaches to the selected session. One that has ended is never restarted by that: the person is told
-// what it is, and offered the key.
+// what it is, and offered the key; of one that was lost they see the card first.
 func (m *model) pressAttach() tea.Cmd {
 	s, ok := m.list.selected()
 	switch {
@@ -53,6 +53,8 @@ func (m *model) pressAttach() tea.Cmd {
 		return nil
 	case s.State.Live():
 		return m.end(s.ID)
+	case s.State == hitchpost.Recoverable:
+		return m.openCard(s)
 	case s.State.Ended():
 		m.ask(question{text: offer(s, m.mayDrive()), verbs: offered(m.mayDrive())}, s)
 	default:
@@ -69,15 +71,19 @@ func offered(mayDrive bool) []string {
 	return []string{verbRestart, verbClose}
 }
 
-// pressAct is the keys that change something.
+// pressAct is the keys that do something with the selected session.
 func (m *model) pressAct(k tea.KeyPressMsg) tea.Cmd {
 	s, ok := m.list.selected()
 	if !ok {
 		return nil
 	}
 	switch {
+	case key.Matches(k, m.keys.card):
+		return m.openCard(s)
+	case key.Matches(k, m.keys.note):
+		return m.openNote(s)
 	case key.Matches(k, m.keys.restart) && m.allowed(s):
-		return m.restart(verbRestart, s)
+		return m.restart(verbRestart, s, "")
 	case key.Matches(k, m.keys.stop) && m.allowed(s):
 		if !s.State.Live() {
 			m.complain(noAct(verbStop, s))

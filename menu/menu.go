@@ -25,6 +25,10 @@ type Service interface {
 	Rename(ctx context.Context, actor hitchpost.Actor, ref, title string) (hitchpost.Session, error)
 	Capture(ctx context.Context, actor hitchpost.Actor, ref string, r hitchpost.CaptureRequest) (hitchpost.Captured, error)
 	Complete(ctx context.Context, actor hitchpost.Actor, prefix string) ([]string, error)
+	// Card calls show with the card as far as it is known, each time when a part has come, and returns the whole of it.
+	Card(ctx context.Context, actor hitchpost.Actor, ref string, show func(hitchpost.Card)) (hitchpost.Card, error)
+	// Note returns the session as it is also together with a ConflictError for the field note.
+	Note(ctx context.Context, actor hitchpost.Actor, ref string, r hitchpost.NoteRequest) (hitchpost.Session, error)
 	Last(ctx context.Context, actor hitchpost.Actor) string
 }
 
@@ -90,6 +94,7 @@ func Run(ctx context.Context, c Config) (Choice, error) {
 	_, err := p.Run()
 	close(over)
 	helpers.Wait()
+	m.rescueNote()
 	switch {
 	case m.choice != nil:
 		return *m.choice, nil

@@ -19,6 +19,10 @@ const (
 	modeAsk    // a question is open
 	modeRename // typing a title
 	modeForm   // the form for a new session
+	modeCard   // the card of a session
+	modeBrief  // what a restart with the note would say
+	modeNote   // writing a note
+	modeClash  // of a note that another has changed meanwhile
 )
 
 // model is the one Bubble Tea model; its parts are plain structs. Update does no I/O: what may take time is a command
@@ -47,6 +51,9 @@ type model struct {
 	toast   toast
 	work    work
 	preview preview
+	card    cardPage
+	brief   brief
+	note    noteEdit
 
 	choice *Choice // set once, when the picker ends
 	err    error   // why it ended without a choice
@@ -159,6 +166,12 @@ func (m *model) dispatch(msg tea.Msg) tea.Cmd {
 		}
 	case completed:
 		m.form.completed(msg)
+	case cardShown:
+		return m.cardShown(msg)
+	case cardFound:
+		m.cardFound(msg)
+	case noteSaved:
+		return m.noteSaved(msg)
 	case crashed:
 		m.complain(failure(msg.err))
 	case hungUp:
@@ -176,7 +189,7 @@ func (m *model) put(s snapshot) {
 // tick brings ages, toasts and the preview up to date.
 func (m *model) tick() tea.Cmd {
 	m.toast.expire(m.now)
-	cmds := []tea.Cmd{m.tasks.after(tickEvery, tick{}), m.refresh()}
+	cmds := []tea.Cmd{m.tasks.after(tickEvery, tick{}), m.refresh(), m.freshenCard()}
 	if m.now.Sub(m.seen) >= rereadEvery {
 		m.seen = m.now
 		cmds = append(cmds, m.tasks.read(0, func(context.Context) tea.Msg { return m.take() }))
@@ -197,6 +210,14 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		return m.pressRename(k)
 	case modeForm:
 		return m.pressForm(k)
+	case modeCard:
+		return m.pressCard(k)
+	case modeBrief:
+		return m.pressBrief(k)
+	case modeNote:
+		return m.pressNote(k)
+	case modeClash:
+		return m.pressClash(k)
 	default:
 		return m.pressList(k)
 	}
@@ -212,6 +233,8 @@ func (m *model) paste(text string) {
 		m.typing.insert(text)
 	case modeForm:
 		m.form.paste(text)
+	case modeNote:
+		m.note.paste(text)
 	}
 }
 

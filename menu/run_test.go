@@ -210,9 +210,9 @@ func TestViewerAttachesReadOnlyAndActsNot(t *testing.T) {
 	s.see("your key may only look")
 	s.see("attach, read-only")
 	s.hand.press("jj<enter>")
-	s.see("it was lost")
-	s.hand.press("<esc>")
-	s.notSee("it was lost")
+	s.see("its process is gone")
+	s.hand.press("rewc<esc>")
+	s.notSee("its process is gone")
 	s.hand.press("kk<enter>")
 	if got, err := s.left(); err != nil || got.Attach != "0190a1b2-0002" {
 		t.Errorf("choice %+v, %v", got, err)

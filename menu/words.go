@@ -75,6 +75,17 @@ const (
 	doesClear     = "clear"
 	doesScroll    = "scroll"
 	doesMove      = "move"
+	doesCard      = "card"
+	doesAgain     = "look again"
+	doesNote      = "note"
+	doesBrief     = "restart with note"
+	doesSave      = "save"
+	doesDrop      = "drop"
+	doesTemplate  = "template"
+	doesDraft     = "draft from facts"
+	doesTheirs    = "take theirs"
+	doesMine      = "keep mine"
+	doesBoth      = "edit both"
 )
 
 // heading is the title of each column.
@@ -239,13 +250,14 @@ const (
 	verbClose   = "close"
 	verbRename  = "rename"
 	verbForce   = "restart anyway"
+	verbNote    = "note"
 )
 
 // underWay is an act that takes its time.
 func underWay(verb, handle string) string {
 	doing := map[string]string{
 		verbStart: "starting", verbRestart: "restarting", verbForce: "restarting", verbStop: "stopping", verbClose: "closing",
-		verbRename: "renaming",
+		verbRename: "renaming", verbNote: "saving the note of",
 	}[verb]
 	return doing + " " + clean(handle)
 }
@@ -262,6 +274,8 @@ func done(verb string, s hitchpost.Session) string {
 		return h + " is off the list"
 	case verbRename:
 		return "the handle is now " + h
+	case verbNote:
+		return "the note of " + h + " is saved"
 	}
 	return h + " runs"
 }
@@ -343,6 +357,7 @@ func helpLines(mayDrive bool) [][2]string {
 		{"j k ↑ ↓", "move"},
 		{"PgUp PgDn", "a page up, down"},
 		{"g G", "first, last"},
+		{"i", "card: facts, next safe step"},
 		{"/", "filter by any word shown"},
 		{"esc", "clear the filter, go back"},
 	}
@@ -351,8 +366,7 @@ func helpLines(mayDrive bool) [][2]string {
 			{"n", "new session"},
 			{"r", "restart one that has ended"},
 			{"x", "stop the process"},
-			{"c", "close: off the list"},
-			{"R", "rename"},
+			{"c R e", "close, rename, write its note"},
 		}...)
 	}
 	return append(lines, [][2]string{
