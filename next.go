@@ -73,17 +73,20 @@ func unclearRows() []adviceRow {
 				Command: []string{"history", s.Ref}}
 		}},
 		{"database away", func(s Standing) bool { return !s.Database && s.Alive != IsAlive }, func(Standing) Advice {
-			return Advice{Do: StepWait, Why: "the database is away, so that nobody knows how it stands", Command: []string{"status"}}
+			return Advice{Do: StepWait, Why: "the database is away, so that nobody knows how it stands",
+				Command: []string{"status"}}
 		}},
 		{"node offline", func(s Standing) bool { return s.Node == Offline && s.Alive != IsAlive }, func(s Standing) Advice {
-			return Advice{Do: StepWait, Why: s.NodeName + " is offline: its process may be alive there", Command: []string{"node", "ls"}}
+			return Advice{Do: StepWait, Why: s.NodeName + " is offline: its process may be alive there",
+				Command: []string{"node", "ls"}}
 		}},
 		{"on its way", func(s Standing) bool { return s.State == Starting || s.State == Stopping }, func(s Standing) Advice {
 			return Advice{Do: StepWait, Why: "its start or stop is under way", Command: []string{"wait", s.Ref, "--for",
 				"RUNNING,DETACHED,WAITING_FOR_INPUT,STOPPED,FAILED,RECOVERABLE", "--timeout", "30s"}}
 		}},
 		{"just gone", func(s Standing) bool { return s.State.Live() && s.Alive == IsGone }, func(s Standing) Advice {
-			return Advice{Do: StepWait, Why: "its process has just gone: its state follows in a moment", Command: []string{"card", s.Ref}}
+			return Advice{Do: StepWait, Why: "its process has just gone: its state follows in a moment",
+				Command: []string{"card", s.Ref}}
 		}},
 		{"just come", func(s Standing) bool { return s.State.Ended() && s.Alive == IsAlive }, func(s Standing) Advice {
 			return Advice{Do: StepWait, Why: "its process is there although it counts as " + string(s.State) +
@@ -114,8 +117,8 @@ func aliveRows() []adviceRow {
 func endedRows() []adviceRow {
 	return append([]adviceRow{
 		{"left behind", func(s Standing) bool { return len(s.Left) > 0 }, func(s Standing) Advice {
-			return Advice{Do: StepHold, Why: "its last run left behind " + NameProcesses(s.Left) + ": end that first, or wait for it",
-				Command: processes(s.Left)}
+			why := "its last run left behind " + NameProcesses(s.Left) + ": end that first, or wait for it"
+			return Advice{Do: StepHold, Why: why, Command: processes(s.Left)}
 		}},
 		{"another agent", func(s Standing) bool { return len(s.Agents) > 0 }, func(s Standing) Advice {
 			a := Advice{Do: StepHold, Why: "another agent works in the same tree: " + NameProcesses(s.Agents),
@@ -162,15 +165,15 @@ func overRows() []adviceRow {
 			return Advice{Do: StepClose, Why: whyDone(s), Command: []string{"close", s.Ref}}
 		}},
 		{"unpushed", func(s Standing) bool { return complete(s) && !s.Dirty && s.Unpushed > 0 }, func(s Standing) Advice {
-			return Advice{Do: StepLook, Why: count(s.Unpushed, "commit is", "commits are") + " on no remote: push before you close it",
-				Command: inTree(s, "git", "log", "--oneline", "HEAD", "--not", "--remotes")}
+			why := count(s.Unpushed, "commit is", "commits are") + " on no remote: push before you close it"
+			return Advice{Do: StepLook, Why: why, Command: inTree(s, "git", "log", "--oneline", "HEAD", "--not", "--remotes")}
 		}},
 		{"refused", func(s Standing) bool { return s.Refused != "" }, func(s Standing) Advice {
 			return Advice{Do: StepLook, Why: "a restart would be refused: " + s.Refused, Command: []string{"history", s.Ref}}
 		}},
 		{"dirty", func(s Standing) bool { return s.Dirty && !s.Kept }, func(s Standing) Advice {
-			return Advice{Do: StepCheckpoint, Why: "its process is gone" + ending(s) + ", and its tree holds work that no commit has",
-				Command: []string{"checkpoint", s.Ref}, Then: []string{"restart", s.Ref}}
+			why := "its process is gone" + ending(s) + ", and its tree holds work that no commit has"
+			return Advice{Do: StepCheckpoint, Why: why, Command: []string{"checkpoint", s.Ref}, Then: []string{"restart", s.Ref}}
 		}},
 		{"gone", func(Standing) bool { return true }, func(s Standing) Advice {
 			why := "its process is gone" + ending(s)

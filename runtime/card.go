@@ -70,9 +70,8 @@ type cardGather struct {
 	actor hitchpost.Actor
 	card  hitchpost.Card
 
-	last  *hitchpost.Check // as the store has it
-	own   map[int]bool     // the processes of the tree
-	trees chan struct{}    // closed when own is known
+	own   map[int]bool  // the processes of the tree
+	trees chan struct{} // closed when own is known
 }
 
 // cardPart finds a part of a card, and hands on what puts it there.

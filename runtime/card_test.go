@@ -313,3 +313,39 @@ func TestCardOfBadDirectories(t *testing.T) {
 		})
 	}
 }
+
+// Of an agent the card has the conversation's last words and the exact command that would go on with it; no file is
+// written for it.
+func TestCardOfAnAgent(t *testing.T) {
+	t.Parallel()
+	d := newDen(t)
+	s := d.begin("job", "--model", "opus")
+	if c := d.advised("job", "waiting"); c.Advice.Command[0] != "attach" || !strings.Contains(c.Advice.Why, s.StateReason) {
+		t.Errorf("%+v", c.Advice)
+	}
+	d.prompt(s.ID, "hello")
+	d.is(s.ID, "what was said", func(s hitchpost.Session) bool { return s.Agent.LastPrompt == "hello" })
+	d.lose(s.ID)
+	files := func() string {
+		out, err := exec.Command("find", filepath.Join(d.dir, "sessions"), d.home.Config, "-type", "f", "-newer",
+			filepath.Join(d.dir, "mark")).CombinedOutput()
+		must(t, err)
+		return string(out)
+	}
+	var c hitchpost.Card
+	eventually(t, func() bool { // evidence and transcripts are kept in their own time
+		d.write(filepath.Join(d.dir, "mark"), "x")
+		c = d.card("job")
+		return c.Advice.Row == "gone" && files() == ""
+	}, func() string { return c.Advice.Row + ": " + c.Advice.Why + "\n" + files() })
+	plan, agent := c.Advice.Restart, c.Session.Agent
+	if !slices.Contains(plan.Argv, "--resume") || !slices.Contains(plan.Argv, s.ConversationID) ||
+		!slices.Contains(plan.Argv, "opus") || plan.Path != filepath.Join(d.path, "claude") || agent.LastPrompt != "hello" || agent.TokensOut == 0 {
+		t.Errorf("%+v, %+v", plan, agent)
+	}
+	must(t, os.RemoveAll(filepath.Join(d.home.Config, "projects")))
+	c = d.advised("job", "refused")
+	if !strings.Contains(c.Advice.Why, "--fresh") || c.Advice.Restart.Argv != nil {
+		t.Errorf("%+v", c.Advice)
+	}
+}

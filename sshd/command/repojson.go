@@ -93,7 +93,8 @@ func viewRepo(r hitchpost.CardRepo) repoView {
 		Ahead: r.Ahead, Behind: r.Behind, Staged: viewNames(r.Staged), Changed: viewNames(r.Changed),
 		Conflicted: viewNames(r.Conflicted), Untracked: viewNames(r.Untracked), Stashes: r.Stashes, HeadWhy: why(r.HeadWhy),
 		Since: viewCommits(r.Since), Unpushed: viewCommits(r.Unpushed), NoRemote: r.NoRemote, FromHead: viewDiff(r.FromHead),
-		CheckpointWhy: why(r.CheckpointWhy), FromCheckpoint: viewDiff(r.FromCheckpoint), Tree: orNull(r.Tree), TreeWhy: why(r.TreeWhy),
+		CheckpointWhy: why(r.CheckpointWhy), FromCheckpoint: viewDiff(r.FromCheckpoint), Tree: orNull(r.Tree),
+		TreeWhy: why(r.TreeWhy),
 	}
 	if r.Operation != "" {
 		v.Unfinished = &unfinishedView{r.Operation, r.Step, r.Steps, orNull(r.Of)}
