@@ -76,7 +76,7 @@ func (s *Service) heedHook(ctx context.Context, e claude.Event) error {
 	if !s.calledByAgent(session, seen, e) {
 		return nil
 	}
-	if moved(session, e) {
+	if moved(session, e) && !opens(seen, e) {
 		if err := s.moveConversation(ctx, session, e); err != nil {
 			return err
 		}
@@ -111,6 +111,12 @@ func (s *Service) calledByAgent(session hitchpost.Session, seen *agentSeen, e cl
 func moved(session hitchpost.Session, e claude.Event) bool {
 	return isConversation(e.Conversation) && e.Conversation != session.ConversationID &&
 		e.Name != claude.HookSessionEnd && e.Subagent == ""
+}
+
+// opens reports whether the event is the beginning of the run. A run begins with the conversation that it was given; of a
+// copy, some versions first name the one that is copied.
+func opens(seen *agentSeen, e claude.Event) bool {
+	return e.Name == claude.HookSessionStart && seen.hooks.Heard.IsZero()
 }
 
 // isConversation reports whether a text is the id of a conversation, a lower-case UUID.
@@ -153,14 +159,20 @@ func (b *agentBook) of(s *Service, session hitchpost.Session) *agentSeen {
 	if seen := b.seen[session.ID]; seen != nil && seen.run == session.Restarts {
 		return seen
 	}
-	seen := &agentSeen{run: session.Restarts}
-	var kept heardFile
-	data, err := durable.Read(s.folder.heard(session.ID), heardLimit)
-	if err == nil && json.Unmarshal(data, &kept) == nil && kept.Run == session.Restarts {
-		seen.hooks, seen.heard = kept.Hooks, kept.Hooks.Heard
-	}
+	hooks := s.readHeard(session)
+	seen := &agentSeen{run: session.Restarts, hooks: hooks, heard: hooks.Heard}
 	b.seen[session.ID] = seen
 	return seen
+}
+
+// readHeard is what the hooks of the session's last run amounted to when that was written down last.
+func (s *Service) readHeard(session hitchpost.Session) claude.Hooks {
+	var kept heardFile
+	data, err := durable.Read(s.folder.heard(session.ID), heardLimit)
+	if err != nil || json.Unmarshal(data, &kept) != nil || kept.Run != session.Restarts {
+		return claude.Hooks{}
+	}
+	return kept.Hooks
 }
 
 // heardFile is what hooks amounted to, on disk.

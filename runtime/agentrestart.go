@@ -25,7 +25,11 @@ func (s *Service) nextConversation(
 			NewID: id.String(),
 		}
 		if was := session.Agent; was != nil {
-			facts.Talked = was.LastPrompt != "" || was.LastAnswer != ""
+			prompted, err := ask(ctx, s.disk, func() (bool, error) { return s.prompted(session), nil })
+			if err != nil {
+				return claude.Plan{}, err
+			}
+			facts.Talked = was.LastPrompt != "" || was.LastAnswer != "" || prompted
 			facts.Moved = len(was.Former) > 0
 		}
 		look := func(id string) (claude.TranscriptState, error) {
@@ -52,10 +56,24 @@ func (s *Service) nextConversation(
 	}
 }
 
-// settleAgent takes in what the hooks of a session's last run have left, and returns the session as it is then.
+// prompted reports whether hooks told of a prompt in the conversation that a session had last. Claude Code may be killed
+// before it has written that down.
+func (s *Service) prompted(session hitchpost.Session) bool {
+	at := s.readHeard(session).Prompted
+	if former := session.Agent.Former; len(former) > 0 {
+		return at.After(former[len(former)-1].Until)
+	}
+	return !at.IsZero()
+}
+
+// settleAgent waits a moment for the end of a session's last process, which may still be writing down what was said, takes
+// in what its hooks have left, and returns the session as it is then.
 func (s *Service) settleAgent(ctx context.Context, session hitchpost.Session) (hitchpost.Session, error) {
 	if session.Agent == nil {
 		return session, nil
+	}
+	if session.State.Ended() {
+		_, _ = s.survivors(ctx, session.ID, false) // those that stay are told of later
 	}
 	if err := s.agents.lock(ctx); err != nil {
 		return session, err
