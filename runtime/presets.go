@@ -76,31 +76,59 @@ func (s *Service) presetValues(session hitchpost.Session) preset.Values {
 }
 
 // ownConversation is what a Restart runs of a session with a preset whose hook told which conversation is its own; nil
-// where that is not known, or where the person gave another restart command.
-func (s *Service) ownConversation(ctx context.Context, session hitchpost.Session, extra []string) []string {
+// where that is not known, or where the person gave another restart command. An agent that would open the newest
+// conversation of its directory is refused where that may be another session's.
+func (s *Service) ownConversation(ctx context.Context, session hitchpost.Session, extra []string) ([]string, error) {
 	name := lookup(extra, presetVariable)
-	if session.ConversationID == "" || name == "" {
-		return nil
+	if name == "" {
+		return nil, nil
 	}
 	p, err := s.findPreset(ctx, name)
-	if err != nil {
-		return nil // it was taken away; what was written down at the start still goes
+	switch {
+	case err != nil:
+		return nil, nil // it was taken away; what was written down at the start still goes
+	case session.ConversationID != "":
+		return resumed(p, s.presetValues(session), session), nil
 	}
-	return resumed(p, s.presetValues(session), session)
+	if _, ok := restartsBy(p, s.presetValues(session), session); ok && p.Guesses {
+		return nil, s.noGuess(ctx, session, p)
+	}
+	return nil, nil
 }
 
-func resumed(p preset.Preset, v preset.Values, session hitchpost.Session) []string {
-	unknown := v
-	unknown.Conversation = ""
-	own := p.Start(unknown, nil)
-	if len(session.Args) < len(own) || !slices.Equal(session.Args[:len(own)], own) {
+// noGuess is nil where no other session ever worked in the directory of one whose conversation nobody knows.
+func (s *Service) noGuess(ctx context.Context, session hitchpost.Session, p preset.Preset) error {
+	all, err := s.Store.Sessions(ctx, hitchpost.ListRequest{Node: session.Node, All: true})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(o hitchpost.Session) bool { return o.ID != session.ID && o.Cwd == session.Cwd })
+	if i < 0 {
 		return nil
 	}
-	words := session.Args[len(own):]
-	if session.RestartCommand != shellquote.Join(p.Restart(unknown, words)...) {
+	return hitchpost.Errorf(hitchpost.ConflictError,
+		"nobody knows which conversation %s was in, and %s worked in %s too: %s would open the newest there", session.Handle,
+		all[i].Handle, session.Cwd, p.Name).Hinted("start a new session there, and choose the conversation in it")
+}
+
+// resumed is what a Restart runs that names the conversation of v; nil where the person gave another restart command.
+func resumed(p preset.Preset, v preset.Values, session hitchpost.Session) []string {
+	words, ok := restartsBy(p, v, session)
+	if !ok {
 		return nil
 	}
 	return p.Restart(v, words)
+}
+
+// restartsBy reports whether a session restarts as its preset says, and gives the words that the person added to it.
+func restartsBy(p preset.Preset, v preset.Values, session hitchpost.Session) (words []string, ok bool) {
+	v.Conversation = "" // it was not known at the start
+	own := p.Start(v, nil)
+	if len(session.Args) < len(own) || !slices.Equal(session.Args[:len(own)], own) {
+		return nil, false
+	}
+	words = session.Args[len(own):]
+	return words, session.RestartCommand == shellquote.Join(p.Restart(v, words)...)
 }
 
 // writePreset makes the folder of a session's preset and writes the preset's files there.

@@ -112,3 +112,31 @@ func TestRefusedPresets(t *testing.T) {
 		t.Errorf("refused starts left %+v", sessions)
 	}
 }
+
+// An agent that would open the newest conversation of its directory does so only where no other session worked there.
+func TestPresetDoesNotGuess(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.addPreset("newest", `{"version": 1, "program": "PROGRAM", "start": [], "restart": ["again"], "restart_guesses": true,
+	"environment": {"FILE": "${folder}/words.txt"}, "files": ["words.txt"]}`)
+	dir := filepath.Join(r.dir, "work")
+	must(t, os.Mkdir(dir, 0o700))
+	res, err := r.Start(t.Context(), admin, hitchpost.StartRequest{Title: "one", Preset: "newest", Cwd: dir})
+	must(t, err)
+	r.displays(res.Session.ID, "the file is here")
+	r.killTmux()
+	r.becomes(res.Session.ID, hitchpost.Recoverable)
+	_, err = r.Restart(t.Context(), admin, res.Session.ID, hitchpost.RestartRequest{})
+	must(t, err)
+	r.displays(res.Session.ID, "again")
+
+	_, err = r.Start(t.Context(), admin, hitchpost.StartRequest{Title: "two", Cwd: dir, Args: []string{"sleep", "1000"}})
+	must(t, err)
+	r.killTmux()
+	r.becomes(res.Session.ID, hitchpost.Recoverable)
+	_, err = r.Restart(t.Context(), admin, res.Session.ID, hitchpost.RestartRequest{})
+	kind(t, err, hitchpost.ConflictError)
+	if !strings.Contains(err.Error(), "two worked in") {
+		t.Errorf("%v", err)
+	}
+}

@@ -232,7 +232,11 @@ func (s *Service) program(ctx context.Context, session hitchpost.Session, extra 
 	argv := session.Args
 	if session.Restarts > 0 || session.State.Ended() {
 		argv = restartWords(session)
-		if own := s.ownConversation(ctx, session, extra); own != nil {
+		own, err := s.ownConversation(ctx, session, extra)
+		if err != nil {
+			return program{}, err
+		}
+		if own != nil {
 			argv = own
 		}
 	}
