@@ -82,7 +82,7 @@ func TestSessionDocument(t *testing.T) {
 		t.Fatalf("list: %s", out)
 	}
 	one := list.Sessions[0]
-	for _, field := range strings.Fields(`id handle title kind node project cwd repo branch state state_reason state_source
+	for _, field := range strings.Fields(`id handle title kind node project cwd repo branch worktree clash state state_reason state_source
 		state_since attached args conversation_id agent exit_code exit_signal restarts note check created_at started_at ended_at
 		last_output_at last_attached_at closed_at`) {
 		if _, ok := one[field]; !ok {
@@ -92,7 +92,7 @@ func TestSessionDocument(t *testing.T) {
 	for field, want := range map[string]any{
 		"handle": "a-job", "title": "A job", "kind": "command", "cwd": s.dir, "project": "p", "state": "DETACHED",
 		"note": "mind the step", "check": "make check", "exit_code": nil, "conversation_id": nil, "agent": nil, "ended_at": nil,
-		"attached": float64(0), "restarts": float64(0), "repo": nil,
+		"attached": float64(0), "restarts": float64(0), "repo": nil, "worktree": nil, "clash": nil,
 	} {
 		if got := one[field]; got != want {
 			t.Errorf("%s is %v, want %v", field, got, want)

@@ -25,7 +25,9 @@ func (c *call) newVerb() *cobra.Command {
 			"With --kind claude it is Claude Code, and the words are flags of it and the\n" +
 			"first prompt, as in: new --kind claude -- --model opus 'fix the tests'\n" +
 			"With --preset it is another agent: aider, codex, gemini, opencode or one\n" +
-			"that was added, and the words are that one's.",
+			"that was added, and the words are that one's.\n" +
+			"Of agents one works in a tree at a time: another is refused, unless --force\n" +
+			"starts it all the same or --worktree gives it a tree of its own.",
 		Example: "new --title api --cwd src/api -- make watch", Args: behindDashes,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			r.Kind, r.Args = hitchpost.Kind(kind), words
@@ -67,6 +69,9 @@ func (c *call) newVerb() *cobra.Command {
 	f.StringVar(&r.Check, "check", "", "command `CMD` that checks the work")
 	f.StringVar(&r.RestartCommand, "restart-command", "", "command `CMD` that a restart runs instead")
 	f.StringArrayVar(&r.Env, "env", nil, "environment variable `K=V`, may be given again")
+	f.Var(worktreeFlag{&r}, "worktree", "in a worktree of its own, on `BRANCH` or a new one; see `worktree`")
+	f.Lookup("worktree").NoOptDefVal = anyBranch
+	f.BoolVar(&r.Force, "force", false, "an agent also beside another that works in the same tree")
 	f.BoolVar(&r.IfAbsent, "if-absent", false, "not where an open session has that title's handle: print that one")
 	f.BoolVar(&attach, "attach", false, "attach to it; needs a terminal")
 	return cmd

@@ -47,6 +47,8 @@ type Service interface {
 	RevokeActor(ctx context.Context, a hitchpost.Actor, name string) ([]hitchpost.Key, error)
 	Status(context.Context, hitchpost.Actor) (hitchpost.Status, error)
 	TaskService
+	CheckpointService
+	WorktreeService
 }
 
 // Invocation is one command line and what surrounds it. It is not changed and may not be used twice.

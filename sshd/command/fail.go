@@ -40,7 +40,7 @@ func Refuse(stderr io.Writer, line string, err error) (exitStatus int) {
 // tell tells the person or script of e, on stderr alone.
 func (c *call) tell(e *hitchpost.Error) {
 	if c.json || c.asksForJSON() {
-		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, cut(e.Message), orNull(cut(e.Hint))}})
+		_ = writeJSON(c.Stderr, errorDocument{errorView{e.Kind, cut(e.Message), orNull(cut(e.Hint)), viewObstacles(e.InTheWay)}})
 		return
 	}
 	c.line(e.Error())
@@ -72,7 +72,8 @@ func cut(text string) string {
 // is nothing to add.
 func given(field string, verb *cobra.Command) string {
 	switch field {
-	case "cwd", "kind", "name", "note", "preset", "title", "signal", "timeout", "force": // each is called like its flag
+	case "cwd", "kind", "name", "note", "preset", "title", "signal", "timeout", "force", "worktree", "branch",
+		"message": // each is called like its flag
 		if verb.Flags().Lookup(field) != nil {
 			return "--" + field
 		}
@@ -91,6 +92,8 @@ func given(field string, verb *cobra.Command) string {
 		return "`check REF --set CMD`"
 	case "conversation":
 		return "`new --kind claude -- --resume ID --fork-session`"
+	case "checkpoint":
+		return "`checkpoint ls REF`"
 	case "session":
 		return "`ls --all`"
 	case "task":
@@ -132,9 +135,10 @@ type errorDocument struct {
 }
 
 type errorView struct {
-	Code    hitchpost.ErrorKind `json:"code"`
-	Message string              `json:"message"`
-	Hint    *string             `json:"hint"`
+	Code     hitchpost.ErrorKind `json:"code"`
+	Message  string              `json:"message"`
+	Hint     *string             `json:"hint"`
+	InTheWay []obstacleView      `json:"in_the_way"`
 }
 
 func usage(format string, args ...any) *hitchpost.Error {

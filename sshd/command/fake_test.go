@@ -322,7 +322,11 @@ func full() hitchpost.Session {
 	code := 7
 	return hitchpost.Session{
 		ID: "0193a000-0000-7000-8000-000000000001", Handle: "api", Title: "api <wörk> & \"play\"", Kind: hitchpost.Command,
-		Node: "box", Project: "shop", Cwd: "/home/dev/src/api", Repo: "api", Branch: "main", State: hitchpost.Failed,
+		Node: "box", Project: "shop", Cwd: "/home/dev/src/api", Repo: "api", Branch: "main", Worktree: "/data/worktrees/api-fix", WorktreeOf: "/src/api", State: hitchpost.Failed,
+		Clash: []hitchpost.OtherProcess{
+			{Agent: "claude", Session: "web", Since: now.Add(-time.Hour), Dir: "/home/dev/src/api"},
+			{Agent: "codex", Program: "node", Pid: 77},
+		},
 		StateReason: "ended with code 7", StateSource: hitchpost.FromExit, StateSince: now.Add(-90 * time.Second), Attached: 2,
 		Args: []string{"make", "a b"}, RestartCommand: "make again", ConversationID: "c-1", Note: "next: tests",
 		Check:    "make test",

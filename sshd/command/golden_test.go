@@ -59,6 +59,7 @@ func TestTextForPeople(t *testing.T) {
 		"help", "ls", "ls --all", "show odd", "show api --screen", "capture api", "events", "new", "restart --all", "stop api", "close api",
 		"rename api x", "send api x", "wait api", "note odd", "note api --set x",
 		"card api", "card odd", "check api --set x",
+		"checkpoint ls api", "checkpoint restore api 3", "worktree ls", "worktree rm odd",
 		"task ls", "task show x", "task run -- make", "task wait x", "task cancel x",
 		"key ls", "key add ssh-ed25519 k", "key revoke SHA256:one", "key revoke --actor bob", "node ls",
 		"status", "whoami", "version",
@@ -67,7 +68,8 @@ func TestTextForPeople(t *testing.T) {
 		lines = append(lines, verb+" --help")
 	}
 	lines = append(lines, "task run --help", "task ls --help", "task show --help", "task log --help", "task wait --help",
-		"task cancel --help", "key ls --help", "key add --help", "key revoke --help", "node ls --help")
+		"task cancel --help", "key ls --help", "key add --help", "key revoke --help", "node ls --help", "checkpoint ls --help",
+		"checkpoint diff --help", "checkpoint restore --help", "worktree ls --help", "worktree rm --help")
 	var got strings.Builder
 	for _, line := range lines {
 		r := client{t: t, service: f}.line(line)

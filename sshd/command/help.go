@@ -140,8 +140,10 @@ func sharedRows() map[string][]string {
 	return map[string][]string{
 		"capture": {"capture, history REF", "its screen; all it showed, also of a lost one"}, "history": nil,
 		"card": {"card, check REF", "what to know, and to do next; run its check"}, "check": nil,
-		"help":   {"help, status, version, whoami", "this list; how it is; which it is; who you are"},
-		"status": nil, "version": nil, "whoami": nil,
+		"checkpoint": {"checkpoint REF|ls|diff|…", "keep its files as they are; bring them back"},
+		"help":       {"help, status, version, whoami", "this list; how it is; which it is; who you are"},
+		"status":     nil, "version": nil, "whoami": nil,
+		"node": {"node, worktree ls|…", "machines; what `new --worktree` has made"}, "worktree": nil,
 		"task": {"task run|ls|log|wait|…", "background commands, see `task --help`"},
 	}
 }

@@ -13,8 +13,9 @@ import (
 func TestVerbsAreWhatTheHelpLists(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"attach", "capture", "card", "check", "close", "events", "help", "history", "key", "ls", "new", "node", "note",
+		"attach", "capture", "card", "check", "checkpoint", "close", "events", "help", "history", "key", "ls", "new", "node", "note",
 		"rename", "restart", "send", "show", "status", "stop", "task", "version", "wait", "whoami",
+		"worktree",
 	}
 	if d := cmp.Diff(want, command.Verbs()); d != "" {
 		t.Error(d)
@@ -32,7 +33,10 @@ func TestHintsNameTheFlagOfAField(t *testing.T) {
 		{"timeout", "stop x", "mend it (--timeout)"}, {"session", "show x", "mend it (`ls --all`)"},
 		{"task", "task show x", "mend it (`task ls`)"}, {"name", "task run -- x", "mend it (--name)"},
 		{"command", "task run -- x", "mend it (behind --)"}, {"node", "new", "mend it (`node ls`)"}, {"key", "key ls", "mend it (`key ls`)"},
-		{"force", "restart x", "mend it (--force)"},
+		{"force", "restart x", "mend it (--force)"}, {"force", "new", "mend it (--force)"},
+		{"worktree", "new", "mend it (--worktree)"}, {"worktree", "worktree rm x", "mend it"},
+		{"branch", "checkpoint restore x 1", "mend it (--branch)"}, {"message", "checkpoint x", "mend it (--message)"},
+		{"checkpoint", "checkpoint diff x 1", "mend it (`checkpoint ls REF`)"},
 		{"conversation", "restart x", "mend it (`new --kind claude -- --resume ID --fork-session`)"},
 		{"title", "rename x y", "mend it"}, {"cwd", "restart x", "mend it"}, {"command", "restart x", "mend it"},
 		{"", "new", "mend it"}, {"weather", "new", "mend it"},

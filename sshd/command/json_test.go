@@ -29,7 +29,11 @@ func document(t *testing.T, r result) map[string]any {
 
 var fullDocument = map[string]any{
 	"id": "0193a000-0000-7000-8000-000000000001", "handle": "api", "title": "api <wörk> & \"play\"", "kind": "command",
-	"node": "box", "project": "shop", "cwd": "/home/dev/src/api", "repo": "api", "branch": "main", "state": "FAILED",
+	"node": "box", "project": "shop", "cwd": "/home/dev/src/api", "repo": "api", "branch": "main", "worktree": "/data/worktrees/api-fix", "state": "FAILED",
+	"clash": []any{
+		map[string]any{"agent": "claude", "session": "web", "pid": nil, "since": "2026-03-04T04:06:07.000Z", "dir": "/home/dev/src/api"},
+		map[string]any{"agent": "codex", "session": nil, "pid": 77.0, "since": nil, "dir": nil},
+	},
 	"state_reason": "ended with code 7", "state_source": "exit", "state_since": "2026-03-04T05:04:37.000Z", "attached": 2.0,
 	"args": []any{"make", "a b"}, "conversation_id": "c-1", "agent": agentDocument, "exit_code": 7.0, "exit_signal": nil, "restarts": 3.0,
 	"note": "next: tests", "check": "make test", "created_at": "2026-03-02T04:06:07.000Z",
@@ -69,7 +73,7 @@ func TestDocumentOfAnUnknownAgent(t *testing.T) {
 
 var bareDocument = map[string]any{
 	"id": "0193a000-0000-7000-8000-000000000002", "handle": "sh", "title": "sh", "kind": "shell", "node": "box", "project": nil,
-	"cwd": "/", "repo": nil, "branch": nil, "state": "STARTING", "state_reason": nil, "state_source": "person",
+	"cwd": "/", "repo": nil, "branch": nil, "worktree": nil, "clash": nil, "state": "STARTING", "state_reason": nil, "state_source": "person",
 	"state_since": "2026-03-04T05:06:07.000Z", "attached": 0.0, "args": []any{}, "conversation_id": nil, "agent": nil, "exit_code": nil,
 	"exit_signal": nil, "restarts": 0.0, "note": nil, "check": nil, "created_at": "2026-03-04T05:06:07.000Z",
 	"started_at": nil, "ended_at": nil, "last_output_at": nil, "last_attached_at": nil, "closed_at": nil,
@@ -210,7 +214,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.errors), &got); err != nil {
 			t.Fatalf("%s: %v: %q", line, err, r.errors)
 		}
-		document := map[string]any{"error": map[string]any{"code": want[0], "message": want[1], "hint": hint}}
+		document := map[string]any{"error": map[string]any{"code": want[0], "message": want[1], "hint": hint, "in_the_way": nil}}
 		if diff := cmp.Diff(any(document), got); diff != "" || r.out != "" || r.status == 0 {
 			t.Errorf("%s: %d %q (-want +got)\n%s", line, r.status, r.out, diff)
 		}

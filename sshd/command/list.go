@@ -39,6 +39,19 @@ func (c *call) lsVerb() *cobra.Command {
 	return cmd
 }
 
+// where is what a session works in, and that others do so too.
+func where(s hitchpost.Session) string {
+	text := cmp.Or(s.Work(), s.Cwd)
+	var others []string
+	for _, c := range s.Clash {
+		others = append(others, cmp.Or(c.Session, c.Agent))
+	}
+	if len(others) > 0 {
+		text += " (clash: " + strings.Join(others, ", ") + ")"
+	}
+	return text
+}
+
 // parseStates reads the value of a flag: names of states with commas between them, in any case. It is nil without that
 // flag or a default of it.
 func parseStates[S ~string](cmd *cobra.Command, flag, list string, all []S) ([]S, error) {
@@ -64,7 +77,7 @@ func (c *call) sessionRows(sessions []hitchpost.Session, all bool) [][]string {
 	rows[0] = []string{"HANDLE", "STATE", "AGE", "KIND", "NODE", "WHERE", "OUTPUT", "ATTACHED", "TITLE"}
 	for _, s := range sessions {
 		rows = append(rows, []string{
-			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, cmp.Or(s.Work(), s.Cwd),
+			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, where(s),
 			c.age(s.LastOutputAt), strconv.Itoa(s.Attached), s.Title,
 		})
 	}
@@ -132,6 +145,8 @@ func (c *call) sessionFields(s hitchpost.Session) []byte {
 		{"cwd", s.Cwd},
 		{"repo", or(s.Repo)},
 		{"branch", or(s.Branch)},
+		{"worktree", or(s.Worktree)},
+		{"clash", or(hitchpost.NameAgents(s.Clash))},
 		{"state", state},
 		{"since", c.when(s.StateSince)},
 		{"attached", strconv.Itoa(s.Attached)},

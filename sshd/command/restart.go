@@ -18,9 +18,10 @@ func (c *call) restartVerb() *cobra.Command {
 	var states string
 	cmd := &cobra.Command{
 		Use: "restart REF", Short: "a fresh process for an ended session", Example: "restart api",
-		Long: "It is refused where a process of the session has outlived its terminal, unless\n" +
-			"--force starts a new one beside it. An agent goes on with its conversation,\n" +
-			"or with --fresh begins a new one.\n" +
+		Long: "It is refused where a process of the session has outlived its terminal, and\n" +
+			"for an agent where another works in the same tree, unless --force starts it\n" +
+			"beside them. The files are kept as a checkpoint first. An agent goes on with\n" +
+			"its conversation, or with --fresh begins a new one.\n" +
 			"With --all each RECOVERABLE session, one after the other, each seen to run; it\n" +
 			"stops after three failures in a row.",
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -53,7 +54,7 @@ func (c *call) restartVerb() *cobra.Command {
 	c.prints(cmd, "session")
 	c.printsWith(cmd, "all", "session-list")
 	cmd.Flags().BoolVar(&all, "all", false, "every session in the states of --state")
-	cmd.Flags().BoolVar(&r.Force, "force", false, "also beside what an earlier run has left running")
+	cmd.Flags().BoolVar(&r.Force, "force", false, "also beside what an earlier run has left, or another agent")
 	cmd.Flags().BoolVar(&r.Fresh, "fresh", false, "for an agent: begin a new conversation")
 	cmd.Flags().StringVar(&r.Conversation, "conversation", "", "for an agent: go on with the conversation of that `ID`, a UUID")
 	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")

@@ -43,7 +43,7 @@ func wrongLines() map[string]string {
 		"new --attach":                    "new --attach needs a terminal",
 		"new htop":                        "`new` does not take \"htop\": put the program and its words behind --",
 		"new htop -- x":                   "`new` does not take \"htop\"",
-		"new --force":                     "unknown flag: --force",
+		"new --forced":                    "unknown flag: --forced",
 		"new --env PATH":                  `"PATH" is no environment variable: give --env NAME=VALUE`,
 		"new --env =x":                    `"=x" is no environment variable`,
 		"new --env":                       "flag needs an argument: --env",

@@ -18,10 +18,14 @@ import (
 func needed(cmd *cobra.Command) []string {
 	var out []string
 	for _, word := range strings.Fields(cmd.Use)[1:] {
-		if strings.HasPrefix(word, "[") || cmd.HasSubCommands() {
+		if strings.HasPrefix(word, "[") || strings.Contains(word, "|") {
 			break
 		}
-		if word != "--" {
+		switch word {
+		case "--":
+		case "N":
+			out = append(out, "1")
+		default:
 			out = append(out, word)
 		}
 	}
@@ -53,7 +57,9 @@ func wrongFor(path string, cmd *cobra.Command) [][]string {
 				lines = append(lines, append(line("--"+f.Name+"="+value), needed(cmd)...))
 			}
 		}
-		lines = append(lines, line("--"+f.Name))
+		if f.NoOptDefVal == "" {
+			lines = append(lines, line("--"+f.Name))
+		}
 	})
 	return lines
 }
