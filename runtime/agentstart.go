@@ -73,7 +73,8 @@ func (s *Service) agentProgram(
 }
 
 func (s *Service) environment(session string, extra []string) []string {
-	return launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, session, extra)
+	return launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, session,
+		append(s.wayIn(session), extra...))
 }
 
 // noClaude tells of a machine without the program.

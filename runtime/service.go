@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/inside"
 	"github.com/hitchpost/hitchpost/runtime/tmux"
 	"github.com/hitchpost/hitchpost/store"
 )
@@ -59,6 +60,7 @@ type Service struct {
 	underway underway
 	claims   *claims
 	clashes  *clashes
+	inside   inside.Key    // nil: it could not be had, and sessions have no way in
 	absent   chan struct{} // holds a token of the start that must find its handle free
 	busy     sync.Map      // ids of sessions that a step of the reconciler is at work on
 	started  time.Time
@@ -103,6 +105,10 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if err := s.folder.make(); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.inside, err = inside.OpenKey(s.folder.insideKey()); err != nil {
+		c.Log.Warn("sessions get no way to reach the service", "err", err)
+	}
 	if err := s.folder.sweep(); err != nil {
 		c.Log.Warn("what a killed service left is not swept away", "err", err)
 	}
@@ -126,7 +132,7 @@ func (s *Service) Run(ctx context.Context) error {
 		var loops errgroup.Group
 		for _, loop := range []func(context.Context) error{
 			s.listen, s.reconcileLoop, s.watchExits, s.watchTasks, s.watchTmux, s.placeLoop, s.evidenceLoop, s.retentionLoop,
-			s.healthLoop, s.rereadLoop, s.comersLoop, s.agentLoop, s.clashLoop, s.checkpointLoop,
+			s.healthLoop, s.rereadLoop, s.comersLoop, s.agentLoop, s.insideLoop, s.clashLoop, s.checkpointLoop,
 		} {
 			loops.Go(func() error {
 				defer cancel() // one that ends early ends all

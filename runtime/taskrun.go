@@ -107,7 +107,7 @@ func (s *Service) newTask(ctx context.Context, a hitchpost.Actor, r hitchpost.Ta
 
 // taskEnvironment is the environment of a session without a terminal. Only a task that belongs to a session has its mark.
 func (s *Service) taskEnvironment(t hitchpost.Task) []string {
-	env := launch.Environment(s.Account.Getenv, s.Account.Home, s.Account.User, s.Account.Shell, t.SessionID, nil)
+	env := s.environment(t.SessionID, nil)
 	env = append(env, launch.TaskMark+"="+t.ID)
 	return slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
