@@ -15,7 +15,9 @@ func (f folder) insideKey() string { return filepath.Join(f.root, "inside.key") 
 
 // insideSocket is where programs in sessions reach the service. It lies beside the socket of tmux: that directory is the
 // account's alone, and its path short enough for one.
-func (s *Service) insideSocket() string { return filepath.Join(filepath.Dir(s.Tmux.Socket()), "note.sock") }
+func (s *Service) insideSocket() string {
+	return filepath.Join(filepath.Dir(s.Tmux.Socket()), "note.sock")
+}
 
 // wayIn is what the environment of a session holds for that; nothing outside of a session, and where there is no key.
 func (s *Service) wayIn(session string) []string {

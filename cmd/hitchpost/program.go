@@ -89,7 +89,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetHelpCommand(p.helpCommand())
 	root.AddCommand(p.serveCommand(), p.keyCommand(), p.migrateCommand(), p.doctorCommand(), p.versionCommand(),
 		p.connectCommand(), p.serviceCommand(), p.startTmuxCommand(), p.backupCommand(), p.restoreCommand(),
-		p.completionCommand(), p.manCommand())
+		p.completionCommand(), p.manCommand(), p.noteCommand())
 	root.InitDefaultHelpCmd() // cobra would add it only when it executes
 	return root
 }
