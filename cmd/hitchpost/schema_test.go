@@ -57,6 +57,7 @@ func TestDocumentsAreAsTheirSchemas(t *testing.T) {
 	s.ok("stop", "job")
 	ok("close", "close", "job")
 
+	s.keptDocuments(ok)
 	id := s.task("sh", "-c", "exit 3")
 	wait := s.ssh("task", "wait", id, "--json")
 	check("task wait", wait.out, "task wait")
