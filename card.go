@@ -134,10 +134,10 @@ type CardRepo struct {
 	Unpushed CommitList // that no remote has
 	NoRemote bool       // there is none
 
-	FromHead       DiffStat // tracked files against Head
-	Checkpoint     *LastCheckpoint
-	CheckpointWhy  Unknown  // of Checkpoint, which is nil also where none was made
-	FromCheckpoint DiffStat // all files against it
+	FromHead       DiffStat    // tracked files against Head
+	Checkpoint     *Checkpoint // the newest
+	CheckpointWhy  Unknown     // of Checkpoint, which is nil also where none was made
+	FromCheckpoint DiffStat    // all files against it
 	// Tree names the contents of all files, tracked or not, but for the ignored: two that are equal are the same files.
 	Tree    string
 	TreeWhy Unknown
@@ -185,16 +185,6 @@ type FileStat struct {
 	Path                  string
 	Insertions, Deletions int
 	Binary                bool
-}
-
-// LastCheckpoint is the newest checkpoint of a session.
-type LastCheckpoint struct {
-	N       int
-	At      time.Time
-	Message string
-	Commit  string
-	Files   int // that differed from the one before
-	LeftOut int
 }
 
 // CardEvidence is what is left of what a session showed, did and was told.

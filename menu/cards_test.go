@@ -90,7 +90,7 @@ func TestCardFrames(t *testing.T) {
 		c.Repo.Changed = hitchpost.NameList{Count: 2, First: []string{"train.py", "rank/model.py"}}
 		c.Repo.Untracked = hitchpost.NameList{Count: 31, AtLeast: true, First: []string{"runs/12/loss.csv"}}
 		c.Repo.FromHead = hitchpost.DiffStat{Files: 2, Insertions: 41, Deletions: 7}
-		c.Repo.Checkpoint = &hitchpost.LastCheckpoint{N: 3, At: ago(10 * time.Hour), Message: "before the restart"}
+		c.Repo.Checkpoint = &hitchpost.Checkpoint{N: 3, At: ago(10 * time.Hour), Message: "before the restart"}
 		c.Repo.FromCheckpoint = hitchpost.DiffStat{Files: 1, Insertions: 3}
 	}
 	for name, c := range map[string]hitchpost.Card{

@@ -70,6 +70,7 @@ type cardGather struct {
 	actor hitchpost.Actor
 	card  hitchpost.Card
 
+	agent bool          // the session runs an agent, beside which no other should work
 	own   map[int]bool  // the processes of the tree
 	trees chan struct{} // closed when own is known
 }
@@ -124,7 +125,7 @@ func (g *cardGather) elsewhere(_ context.Context, found chan<- func(*cardGather)
 func (g *cardGather) conclude() {
 	g.card.Check.Stale, g.card.Check.Why = staleness(g.card)
 	plan := g.card.Advice.Restart
-	g.card.Advice = hitchpost.Advise(standing(g.card))
+	g.card.Advice = hitchpost.Advise(standing(g.card, g.agent))
 	g.card.Advice.Restart = plan
 }
 

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,23 +213,30 @@ func TestCardChangesNothing(t *testing.T) {
 	}
 }
 
-// agentIn runs a program that is called like an agent, outside of any session.
-func (r *rig) agentIn(dir string, env ...string) int {
+// agentProgram is a program that is called like an agent and sleeps.
+func (r *rig) agentProgram() string {
 	r.t.Helper()
 	sleep, err := exec.LookPath("sleep")
 	must(r.t, err)
-	program := filepath.Join(r.t.TempDir(), "claude")
 	text, err := os.ReadFile(sleep)
 	must(r.t, err)
+	program := filepath.Join(r.t.TempDir(), "claude")
 	must(r.t, os.WriteFile(program, text, 0o700))
-	cmd := exec.Command(program, "1000")
+	return program
+}
+
+// agentIn runs a program that is called like an agent, outside of any session.
+func (r *rig) agentIn(dir string, env ...string) int {
+	r.t.Helper()
+	// No child of ours: what the service itself starts, as to ask for a version, is no agent at work.
+	cmd := exec.Command("sh", "-c", `"$0" 1000 >/dev/null 2>&1 & echo $!`, r.agentProgram())
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	must(r.t, cmd.Start())
-	r.t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait()
-	})
-	return cmd.Process.Pid
+	out, err := cmd.Output()
+	must(r.t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	must(r.t, err)
+	r.t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	return pid
 }
 
 // Another agent in the same tree is named, one in a worktree of the repository is not.
@@ -238,8 +246,10 @@ func TestCardNamesAnotherAgentInTheTree(t *testing.T) {
 	dir := r.repository("api")
 	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
 	r.git(dir, "worktree", "add", "-q", filepath.Join(dir, "tree"))
-	s := r.startIn(filepath.Join(dir, "sub"), "api", "sh", "-c", "exit 1")
+	s := r.startIn(filepath.Join(dir, "sub"), "api", r.agentProgram(), "no time")
+	shell := r.startIn(dir, "shell", "sh", "-c", "exit 1")
 	r.becomes(s.ID, hitchpost.Failed)
+	r.becomes(shell.ID, hitchpost.Failed)
 	other := r.startIn(filepath.Join(dir, "tree"), "other", "cat")
 	r.agentIn(filepath.Join(dir, "tree"))
 	if c := r.card("api"); len(c.Process.Others) != 0 || !c.Process.OthersWhy.Known() {
@@ -250,6 +260,9 @@ func TestCardNamesAnotherAgentInTheTree(t *testing.T) {
 	o := c.Process.Others
 	if len(o) != 1 || o[0].Pid != pid || o[0].Agent != "claude" || o[0].Session != "other" || c.Advice.Command[1] != "other" {
 		t.Errorf("%+v, %+v", o, c.Advice)
+	}
+	if c = r.card("shell"); len(c.Process.Others) != 1 || c.Advice.Do == hitchpost.StepHold {
+		t.Errorf("of what is no agent: %+v, %+v", c.Process.Others, c.Advice)
 	}
 }
 

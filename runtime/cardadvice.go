@@ -48,8 +48,8 @@ func (s *Service) planRestart(ctx context.Context, session hitchpost.Session) (h
 	return plan, nil
 }
 
-// standing is what the advice follows from.
-func standing(c hitchpost.Card) hitchpost.Standing {
+// standing is what the advice follows from. Other agents are in the way of an agent alone.
+func standing(c hitchpost.Card, agent bool) hitchpost.Standing {
 	s := hitchpost.Standing{
 		Ref: c.Session.Handle, Cwd: c.Session.Cwd, State: c.Session.State, Reason: c.Session.StateReason,
 		Closed: !c.Session.Open(), Database: c.Database.OK, Node: c.Process.Node.State, NodeName: c.Session.Node,
@@ -63,7 +63,7 @@ func standing(c hitchpost.Card) hitchpost.Standing {
 		s.Uncertain = c.Session.Agent.Uncertain
 	}
 	for _, o := range c.Process.Others {
-		if o.Agent != "" {
+		if o.Agent != "" && agent {
 			s.Agents = append(s.Agents, o)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/hitchpost/hitchpost"
 	"github.com/hitchpost/hitchpost/runtime/git"
 	"github.com/hitchpost/hitchpost/runtime/host"
-	"github.com/hitchpost/hitchpost/runtime/launch"
 	"github.com/hitchpost/hitchpost/runtime/tmux"
 )
 
@@ -83,6 +82,7 @@ func (g *cardGather) neighbours(ctx context.Context, found chan<- func(*cardGath
 		left, others    []hitchpost.OtherProcess
 		leftErr, dirErr error
 		hidden          int
+		agent           bool
 	}
 	<-g.trees // without a slot in hand: the tree needs one too
 	got, err := ask(ctx, g.s.procs, func() (neighbours, error) {
@@ -92,10 +92,10 @@ func (g *cardGather) neighbours(ctx context.Context, found chan<- func(*cardGath
 			left = slices.DeleteFunc(left, func(p host.Process) bool { return g.own[p.Pid] })
 		}
 		for _, p := range left {
-			n.left = append(n.left, hitchpost.OtherProcess{Pid: p.Pid, Program: p.Program, Since: p.Since,
-				Session: g.card.Session.Handle})
+			n.left = append(n.left, hitchpost.OtherProcess{Pid: p.Pid, Program: p.Program, Since: p.Since})
 		}
 		n.others, n.hidden, n.dirErr = g.inTree(ctx, left)
+		n.agent = g.s.agentIn(g.card.Session) != ""
 		return n, nil
 	})
 	found <- func(g *cardGather) {
@@ -106,6 +106,7 @@ func (g *cardGather) neighbours(ctx context.Context, found chan<- func(*cardGath
 		}
 		p.Left, p.LeftWhy = got.left, unknownBecause(got.leftErr)
 		p.Others, p.OthersWhy, p.Hidden = got.others, unknownBecause(got.dirErr), got.hidden
+		g.agent = got.agent
 	}
 }
 
@@ -125,20 +126,15 @@ func (g *cardGather) inTree(ctx context.Context, left []host.Process) ([]hitchpo
 		return !g.own[r.Pid] && r.Pid != server && r.Parent != server && r.Dir != "" && !r.DirGone &&
 			!slices.ContainsFunc(left, func(p host.Process) bool { return p.Pid == r.Pid }) && tops.of(ctx, r.Dir) == top
 	}
-	agents, err := host.Agents(ctx, launch.Mark)
+	agents, err := g.s.workers(ctx) // as the guard of a start sees them
 	if err != nil {
 		return nil, 0, err
 	}
 	var list []hitchpost.OtherProcess
 	seen := map[int]bool{}
-	for _, a := range agents {
-		if a.Under == 0 && theirs(a.Resident) {
-			o := other(a.Resident)
-			o.Agent = a.Agent
-			if of, ok := g.s.board.get(a.Mark); ok {
-				o.Session = of.Handle
-			}
-			list, seen[a.Pid] = append(list, o), true
+	for _, w := range agents {
+		if w.tree == top && w.session != g.card.Session.ID && !g.own[w.Pid] {
+			list, seen[w.Pid] = append(list, w.OtherProcess), true
 		}
 	}
 	residents, hidden, err := host.InDir(ctx, top)

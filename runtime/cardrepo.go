@@ -42,8 +42,8 @@ func repoOf(f git.Facts) hitchpost.CardRepo {
 		return hitchpost.CardRepo{Unknown: r.Unknown, At: r.At}
 	}
 	if last := f.Last; last != nil {
-		r.Checkpoint = &hitchpost.LastCheckpoint{N: last.N, At: last.At, Message: last.Message, Commit: last.Commit,
-			Files: last.Files, LeftOut: last.LeftOut}
+		kept := asCheckpoint(*last)
+		r.Checkpoint = &kept
 	}
 	return r
 }

@@ -62,7 +62,7 @@ func fullCard(s hitchpost.Session) hitchpost.Card {
 			Upstream: "origin/" + evil, Ahead: 2, Behind: 1, Staged: names, Changed: names, Conflicted: names, Untracked: names,
 			Stashes: 1, Operation: "rebase", Step: 2, Steps: 5, Of: evil, Head: commit, Since: commits, Unpushed: commits,
 			FromHead: diff, FromCheckpoint: diff, Tree: hash,
-			Checkpoint: &hitchpost.LastCheckpoint{N: 3, At: now.Add(-time.Hour), Message: evil, Commit: hash, Files: 4, LeftOut: 1},
+			Checkpoint: &hitchpost.Checkpoint{N: 3, At: now.Add(-time.Hour), Message: evil, Commit: hash, Files: 4, LeftOut: 1},
 		},
 		Evidence: hitchpost.CardEvidence{
 			Screen: []string{"$ make", strings.Repeat("wide 日本 ", 30), evil}, ScreenAt: now.Add(-time.Hour), Events: happened(),
