@@ -17,7 +17,7 @@ func TestRealClaudeStop(t *testing.T) {
 	eachClaude(t, func(t *testing.T, version string) {
 		c := withClaude(start(t), version)
 		c.home.Settings(t, map[string]any{"permissions": map[string]any{"allow": []string{"Bash"}}})
-		began := c.begin("api", "--permission-mode", "default")
+		c.begin("api", "--permission-mode", "default")
 		daemon := c.gate("daemon")
 		must(t, writeFile(c.path("c/project/leave.sh"), "setsid sh daemon.sh > /dev/null 2>&1 < /dev/null &\n"))
 		c.asks("api", `@tool Bash {"command":"sh leave.sh"}`, "tool done")
@@ -32,29 +32,32 @@ func TestRealClaudeStop(t *testing.T) {
 		c.works("api")
 
 		c.ok("stop", "api")
-		if now := c.talk("api"); now.State != "STOPPED" {
+		named := fmt.Sprintf("sh (process %d", left)
+		if now := c.talk("api"); now.State != "STOPPED" || !strings.Contains(now.Reason, "left behind: ") || !strings.Contains(now.Reason, named) {
 			t.Errorf("%+v", now)
 		}
 		got := c.ssh("restart", "api")
-		if got.code != 4 || !strings.Contains(got.err, "behind: ") || !strings.Contains(got.err, fmt.Sprintf("sh (process %d", left)) {
+		if got.code != 4 || !strings.Contains(got.err, "behind: ") || !strings.Contains(got.err, named) {
 			t.Errorf("%+v", got)
 		}
-		for i, pid := range pids {
-			t.Logf("XX %d alive %v named %v", i, alive(pid), strings.Contains(got.err, fmt.Sprintf("sh (process %d", pid)))
-		}
+		// Some versions leave what a tool runs in the foreground.
 		for _, pid := range pids {
-			c.eventually("what a tool ran is gone", func() bool { return !alive(pid) })
+			if alive(pid) && !strings.Contains(got.err, fmt.Sprintf("sh (process %d", pid)) {
+				t.Errorf("%d goes on and is not named: %s", pid, got.err)
+			}
 		}
+		behind.open()
+		front.open()
 		daemon.open()
-		c.eventually("the daemon ends", func() bool { return !alive(left) })
-		c.ok("restart", "api")
-		c.waits("api", "ready for the next prompt")
+		c.eventually("all that is left ends", func() bool { return !anyAlive(append(pids, left)) })
 
 		// SIGKILL leaves what a tool runs behind as an orphan.
+		c.ok("restart", "api", "--fresh") // in the old one some versions begin a turn about the command that was lost
+		now := c.waits("api", "ready for the first prompt")
 		orphan := c.gate("orphan")
 		c.types("api", orphan.bash(""))
 		left = orphan.reached()
-		must(t, syscall.Kill(c.process(began.Conversation), syscall.SIGKILL))
+		must(t, syscall.Kill(c.process(now.Conversation), syscall.SIGKILL))
 		if now := c.become("api", "FAILED"); now.ExitSignal == nil || *now.ExitSignal != "KILL" {
 			t.Errorf("%+v", now)
 		}
@@ -77,16 +80,13 @@ func TestRealClaudeCtrlZ(t *testing.T) {
 		c.asks("api", "@say before", "before")
 		term := c.open(100, 30, "attach", "api")
 		term.sees("@say before")
-		for i := range 2 {
-			term.keys("C-z")
-			term.sees("has been suspended")
-			word := fmt.Sprintf("@say after %d", i)
-			term.text(word)
-			term.sees("❯ " + word)
-			term.keys("Enter")
-			term.sees("● " + word[len("@say "):])
-			c.waits("api", "turn finished")
-		}
+		term.keys("C-z")
+		eventually(t, "it hands the terminal back", func() bool { return strings.Contains(term.all(), "suspended") }, term.all)
+		term.text("@say after")
+		eventually(t, "the prompt is typed", func() bool { return typed("@say after").MatchString(term.screen()) }, term.screen)
+		term.keys("Enter")
+		term.sees("● after")
+		c.waits("api", "turn finished")
 	})
 }
 

@@ -24,7 +24,7 @@ func TestRealClaudeReboot(t *testing.T) {
 		was := map[string]talk{}
 		titles := []string{"one", "two", "cut", "silent"}
 		for _, title := range titles {
-			c.ok(c.words(title, c.home.Project)...)
+			c.ok(beside(c.words(title, c.home.Project)...)...)
 		}
 		for _, title := range titles {
 			was[title] = c.waits(title, "ready for the first prompt")
@@ -34,10 +34,10 @@ func TestRealClaudeReboot(t *testing.T) {
 		c.asks("cut", "@say of cut", "of cut")
 		c.hangs("cut", "@hang in the middle")
 		c.works("cut")
-		c.eventually("the prompt is written down", func() bool {
-			text, err := os.ReadFile(c.transcript(was["cut"].Conversation))
-			return err == nil && strings.Contains(string(text), "@hang in the middle")
-		})
+		c.written(was["cut"].Conversation, "@hang in the middle")
+		for _, title := range []string{"one", "two"} {
+			c.written(was[title].Conversation, `"of `+title)
+		}
 		c.killAll()
 		c.up()
 		for title := range was {
@@ -55,27 +55,26 @@ func TestRealClaudeReboot(t *testing.T) {
 		term.keys("Enter")
 		term.sees("@say of one")
 		term.text("@recall")
-		term.sees("❯ @recall")
+		eventually(t, "the prompt is typed", func() bool { return typed("@recall").MatchString(term.screen()) }, term.screen)
 		term.keys("Enter")
 		term.sees("recall: @say of one | @recall")
 		c.recalls(was["one"], "@say of one", "@recall")
 
-		c.ok("restart", "two")
+		c.ok("restart", "cut", "--force") // the others work in the same directory
+		c.waits("cut", "ready for the next prompt")
+		c.shows("cut", "@hang in the middle")
+
+		c.ok("restart", "two", "--force")
 		c.waits("two", "ready for the next prompt")
 		c.shows("two", "@say of two")
 		c.asks("two", "@recall", "recall: @say of two | @recall")
 		c.recalls(was["two"], "@say of two", "@recall")
 
-		c.ok("restart", "silent")
+		c.ok("restart", "silent", "--force")
 		c.waits("silent", "ready for the first prompt")
 		c.asks("silent", "@say of silent", "of silent")
 		c.recalls(was["silent"], "@say of silent")
 
-		c.ok("restart", "cut")
-		c.waits("cut", "ready for the next prompt")
-		c.shows("cut", "@hang in the middle")
-		c.types("cut", "!echo [$CLAUDE_CODE_RESUME_INTERRUPTED_TURN]")
-		c.shows("cut", "⎿  []")
 		for title := range was {
 			now := c.talk(title)
 			if now.ID != was[title].ID || now.Restarts != 1 || now.Cwd != was[title].Cwd || len(now.Agent.Former) != 0 {
@@ -91,6 +90,8 @@ func TestRealClaudeReboot(t *testing.T) {
 		if again != 1 {
 			t.Errorf("the prompt that was cut off was sent %d times", again)
 		}
+		c.types("cut", "!echo [$CLAUDE_CODE_RESUME_INTERRUPTED_TURN]")
+		c.shows("cut", "[]")
 	})
 }
 
@@ -151,6 +152,7 @@ func TestRealClaudeOneProcess(t *testing.T) {
 		c := withClaude(start(t), version)
 		id := c.begin("api").Conversation
 		c.asks("api", "@say of api", "of api")
+		c.written(id, "of api")
 		refused := func(holder string, words ...string) {
 			t.Helper()
 			if got := c.ssh(words...); got.code != 4 || !strings.Contains(got.err, holder) || !strings.Contains(got.err, "--fork-session") {
@@ -167,7 +169,7 @@ func TestRealClaudeOneProcess(t *testing.T) {
 		if now := c.talk("api"); now.State != "RECOVERABLE" || now.Conversation != id {
 			t.Errorf("%+v", now)
 		}
-		c.ok(c.words("copy", c.home.Project, "--resume", id, "--fork-session")...)
+		c.ok(beside(c.words("copy", c.home.Project, "--resume", id, "--fork-session")...)...)
 		if now := c.waits("copy", "ready for the next prompt"); now.Conversation == id {
 			t.Errorf("%+v", now)
 		}
@@ -176,7 +178,7 @@ func TestRealClaudeOneProcess(t *testing.T) {
 
 		answers := make(chan answer)
 		for range 2 {
-			go func() { answers <- c.ssh("restart", "api") }()
+			go func() { answers <- c.ssh("restart", "api", "--force") }() // the copy works in the same directory
 		}
 		a, b := <-answers, <-answers
 		if a.code != 0 && b.code != 0 || a.code+b.code != 0 && a.code+b.code != 4 {
@@ -185,6 +187,7 @@ func TestRealClaudeOneProcess(t *testing.T) {
 		if now := c.waits("api", "ready for the next prompt"); now.Restarts != 1 || now.Conversation != id {
 			t.Errorf("%+v", now)
 		}
+		c.eventually("it is in the register", func() bool { return c.process(id) != 0 })
 		if n := len(c.processes(id)); n != 1 {
 			t.Errorf("%d processes have the conversation open", n)
 		}
@@ -194,9 +197,20 @@ func TestRealClaudeOneProcess(t *testing.T) {
 // lose takes the session's terminal away from outside.
 func (c *claudeStack) lose(ref string) {
 	c.t.Helper()
+	pid := c.process(c.talk(ref).Conversation)
 	_, err := c.tmux("kill-session", "-t", "=hp-"+c.idOf(ref))
 	must(c.t, err)
 	c.become(ref, "RECOVERABLE")
+	c.eventually("its process ends", func() bool { return !alive(pid) })
+}
+
+// written waits until an answer is in the transcript, which comes after it is on the screen.
+func (c *claudeStack) written(conversation, text string) {
+	c.t.Helper()
+	c.eventually(text+" is written down", func() bool {
+		all, err := os.ReadFile(c.transcript(conversation))
+		return err == nil && strings.Contains(string(all), text)
+	})
 }
 
 // processes are the living processes that have a conversation open, by the register.

@@ -120,15 +120,17 @@ func (x *blindSpots) escapes() {
 	}
 }
 
-// command runs one of the person's own, with "!".
+// command runs one of the person's own, with "!". Claude Code then answers what it printed, the fake by the prompt before.
 func (x *blindSpots) command() {
+	x.asks("api", "@say before a command", "before a command")
+	x.next(x.talk("api"))
 	g := x.gate("mine")
 	x.types("api", "!sh mine.sh")
 	g.reached()
 	x.works("api")
 	g.open()
 	x.shows("api", "through mine")
-	x.nowWaits("turn finished") // Claude Code answers what the command printed
+	x.nowWaits("turn finished")
 }
 
 // background leaves a command running after the turn, and is woken by its end.

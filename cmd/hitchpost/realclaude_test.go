@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,9 @@ func (c *claudeStack) words(title, dir string, args ...string) []string {
 	}
 	return words
 }
+
+// beside are the words of a `new` that is to start although another agent works in the same directory.
+func beside(words ...string) []string { return append([]string{words[0], "--force"}, words[1:]...) }
 
 // begin starts a session in the home's project and waits until its prompt is up.
 func (c *claudeStack) begin(title string, args ...string) talk {
@@ -264,6 +268,11 @@ func (c *claudeStack) answers(ref, dialog, key string) {
 
 const mayProceed = "Do you want to proceed?"
 
+// typed is the input line with a text in it.
+func typed(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[❯>][ \x{a0}]` + regexp.QuoteMeta(text))
+}
+
 // keys presses keys, of which some change nothing on the screen.
 func (c *claudeStack) keys(ref string, keys ...string) {
 	c.t.Helper()
@@ -322,14 +331,14 @@ func (c *claudeStack) gate(name string) gate {
 // reached waits until the script runs, and returns its pid.
 func (g gate) reached() (pid int) {
 	g.c.t.Helper()
-	g.c.eventually(g.script+" runs", func() bool {
+	eventually(g.c.t, g.script+" runs", func() bool {
 		text, err := os.ReadFile(g.script + ".up")
 		if err != nil {
 			return false
 		}
 		_, err = fmt.Sscan(string(text), &pid)
 		return err == nil
-	})
+	}, func() string { return g.c.screen("api") })
 	return pid
 }
 

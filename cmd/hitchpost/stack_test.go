@@ -38,10 +38,14 @@ func TestMain(m *testing.M) {
 func testMain(m *testing.M) int {
 	flag.Parse()
 	// The tests mostly wait, for limits that are up to a minute long: more of them than there are processors can do so at
-	// once.
-	if err := flag.Set("test.parallel", strconv.Itoa(3*goruntime.GOMAXPROCS(0))); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	// once, where nobody says otherwise.
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		if err := flag.Set("test.parallel", strconv.Itoa(3*goruntime.GOMAXPROCS(0))); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	dir, err := os.MkdirTemp("", "hp-bin-")
 	if err != nil {
