@@ -384,3 +384,21 @@ func BenchmarkHook(b *testing.B) {
 		}
 	}
 }
+
+// What stands in the spool is fit to be shown also where no hook of ours wrote it.
+func TestSpoolTidiesTexts(t *testing.T) {
+	t.Parallel()
+	s, dir := openSpool(t)
+	long := strings.Repeat("x", 10_000)
+	text := fmt.Sprintf(`{"version":1,"session":%q,"token":%q,"name":"PermissionRequest","conversation":"c","tool":"a\u001b[2Jb\nc",`+
+		`"question":%q,"message":"\u0007%s","error":%q,"shells":-7}`, ownSession, "token of "+ownSession, long, long, long)
+	must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%09d-%019d-%010d.json", 0, 1, 1)), []byte(text), 0o600))
+	got, _ := readAll(t, s)
+	if len(got) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	e := got[0]
+	if e.Tool != "a\ufffd[2Jb c" || len(e.Question) > 500 || len(e.Message) > 500 || len(e.Error) > 500 || e.Message[0] == 7 || e.Shells != 0 {
+		t.Errorf("%+v", e)
+	}
+}

@@ -114,6 +114,7 @@ func (s *Spool) event(name string, token func(string) (string, error), held map[
 	if json.Unmarshal(data, &f) != nil || f.Version != 1 || f.Session == "" || f.Name == "" || f.Conversation == "" && f.Name != HookOther {
 		return drop(&d.Torn)
 	}
+	f.tidy()
 	if held[f.Session] {
 		return f.Event, nil
 	}
@@ -127,6 +128,17 @@ func (s *Spool) event(name string, token func(string) (string, error), held map[
 		return drop(&d.Token)
 	}
 	return f.Event, nil
+}
+
+// tidy makes the texts of an event what Event promises. What is in the spool need not be from a hook of ours.
+func (e *Event) tidy() {
+	for _, word := range []*string{&e.Name, &e.Conversation, &e.Source, &e.Reason, &e.Notification, &e.Tool, &e.Subagent} {
+		*word = oneWord(*word)
+	}
+	for _, text := range []*string{&e.Question, &e.Message, &e.Error} {
+		*text = OneText(*text)
+	}
+	e.Shells, e.Others = max(e.Shells, 0), max(e.Others, 0)
 }
 
 // remove takes a file out of the spool. Whatever else stands at its name, such as a directory, goes with it.

@@ -18,7 +18,8 @@ const (
 // Hooks is what the hook events of one run amount to. The zero value is a run that none was heard of. It is plain data
 // that may be kept as JSON.
 type Hooks struct {
-	Heard time.Time `json:"heard"` // when the last event of any kind came
+	Mark  string    `json:"mark,omitempty"` // of the newest event
+	Heard time.Time `json:"heard"`          // when that came, of whatever kind
 	Phase Phase     `json:"phase,omitempty"`
 	At    time.Time `json:"at"`              // when it came to the phase
 	Event string    `json:"event,omitempty"` // the event that told of it
@@ -36,8 +37,15 @@ type Hooks struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// With is what the events amount to with one more, of the session's own Claude Code and newer than the others.
+// With is what the events amount to with one more, of the session's own Claude Code. One that comes again, or after a
+// newer one, as hooks that run side by side may, does not undo what the newer one told.
 func (h Hooks) With(e Event) Hooks {
+	if h.Outran(e) {
+		if e.Name == HookPermissionRequest && e.At.After(h.Asked) {
+			h.Asked, h.AskedTool, h.Question = e.At, e.Tool, e.Question
+		}
+		return h
+	}
 	next := h.next(e)
 	switch e.Name {
 	case HookSessionStart:
@@ -70,9 +78,12 @@ func (h Hooks) With(e Event) Hooks {
 	default:
 		next = h
 	}
-	next.Heard = e.At
+	next.Mark, next.Heard = e.Mark, e.At
 	return next
 }
+
+// Outran reports whether the event, or one that is newer, was heard already.
+func (h Hooks) Outran(e Event) bool { return e.Mark != "" && e.Mark <= h.Mark }
 
 // next is what stays when an event brings another phase.
 func (h Hooks) next(e Event) Hooks {

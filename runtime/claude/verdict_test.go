@@ -282,3 +282,24 @@ func TestJudgeSpeaksInOneLine(t *testing.T) {
 		t.Errorf("%q", v.Reason)
 	}
 }
+
+// Of events that come twice, or in the wrong order, the newest counts, and none is lost that it does not tell of.
+func TestHooksOldNeverOverNew(t *testing.T) {
+	t.Parallel()
+	marked := func(mark string, e claude.Event) claude.Event {
+		e.Mark = mark
+		return e
+	}
+	prompt, asked, stop := marked("1", prompted(10)), marked("2", asks(12, "Bash", "")), marked("4", stops(20, 0, 0))
+	inOrder := told(prompt, asked, stop)
+	if again := inOrder.With(stop).With(prompt).With(marked("3", uses(13, "Read"))); again != inOrder {
+		t.Errorf("%+v, want %+v", again, inOrder)
+	}
+	beside := told(prompt, marked("3", uses(12.1, "Read")), asked)
+	if beside.Phase != claude.PhaseWorking || beside.Tool != "Read" || beside.AskedTool != "Bash" || !beside.Asked.Equal(at(12)) || beside.Mark != "3" {
+		t.Errorf("%+v", beside)
+	}
+	if again := beside.With(asked); again != beside {
+		t.Errorf("%+v, want %+v", again, beside)
+	}
+}
