@@ -102,3 +102,54 @@ func TestCheckShowsWhatItPrints(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What a card advises can be typed: each command is a verb with flags that it has.
+func TestAdviceCanBeTyped(t *testing.T) {
+	t.Parallel()
+	code := 0
+	well := &hitchpost.Exit{Code: &code}
+	passed := &hitchpost.Check{TaskID: ranTask().ID, State: hitchpost.TaskSucceeded, Exit: well}
+	base := hitchpost.Standing{Ref: "api", State: hitchpost.Recoverable, Database: true, Alive: hitchpost.IsGone}
+	seen := map[string]bool{}
+	for _, change := range []func(*hitchpost.Standing){
+		func(s *hitchpost.Standing) { s.Closed = true },
+		func(s *hitchpost.Standing) { s.Database = false },
+		func(s *hitchpost.Standing) { s.Node, s.Alive = hitchpost.Offline, hitchpost.NotCertain },
+		func(s *hitchpost.Standing) { s.State = hitchpost.Starting },
+		func(s *hitchpost.Standing) { s.State = hitchpost.Running },
+		func(s *hitchpost.Standing) { s.State, s.Alive = hitchpost.Running, hitchpost.IsAlive },
+		func(s *hitchpost.Standing) { s.Left = []hitchpost.OtherProcess{{Pid: 7}, {Pid: 8}} },
+		func(s *hitchpost.Standing) { s.Conflict = 1 },
+		func(s *hitchpost.Standing) {
+			s.HasCheck, s.Last = true, &hitchpost.Check{TaskID: "0198c4e2", State: hitchpost.TaskRunning}
+		},
+		func(s *hitchpost.Standing) { s.HasCheck = true },
+		func(s *hitchpost.Standing) { s.Exit = well },
+		func(s *hitchpost.Standing) {
+			s.HasCheck, s.Last, s.Stale, s.Since, s.Unpushed = true, passed, hitchpost.Fresh, 1, 1
+		},
+		func(s *hitchpost.Standing) { s.Dirty = true },
+		func(*hitchpost.Standing) {},
+	} {
+		s := base
+		change(&s)
+		a := hitchpost.Advise(s)
+		for _, words := range [][]string{a.Command, a.Then} {
+			if words == nil {
+				continue
+			}
+			verb, rest, err := command.Tree().Find(words)
+			if err != nil || !verb.Runnable() {
+				t.Errorf("%s: %q is no verb: %v", a.Row, words, err)
+				continue
+			}
+			if err := verb.ParseFlags(rest); err != nil || verb.ValidateArgs(verb.Flags().Args()) != nil {
+				t.Errorf("%s: %q: %v", a.Row, words, err)
+			}
+			seen[verb.CommandPath()] = true
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("only %v were advised", seen)
+	}
+}
