@@ -150,8 +150,8 @@ func (s *Service) firstConversation(ctx context.Context) func(claude.Words, hitc
 			case err != nil:
 				return claude.Plan{}, err
 			case state != claude.TranscriptMessages:
-				return claude.Plan{}, hitchpost.Errorf(hitchpost.NotFoundError, "there is no conversation %s to resume", words.Resume).
-					Hinted("check the id; conversations are looked for in %s", agent.ConfigDir)
+				err := hitchpost.Errorf(hitchpost.NotFoundError, "there is no conversation %s to resume", words.Resume)
+				return claude.Plan{}, err.Hinted("check the id; conversations are looked for in %s", agent.ConfigDir)
 			}
 		}
 		if words.SessionID != "" {
@@ -160,8 +160,8 @@ func (s *Service) firstConversation(ctx context.Context) func(claude.Words, hitc
 			case err != nil:
 				return claude.Plan{}, err
 			case state != claude.TranscriptNone:
-				return claude.Plan{}, hitchpost.Errorf(hitchpost.ConflictError, "there is a conversation %s already", words.SessionID).
-					Hinted("resume it with --resume, or choose another id")
+				err := hitchpost.Errorf(hitchpost.ConflictError, "there is a conversation %s already", words.SessionID)
+				return claude.Plan{}, err.Hinted("resume it with --resume, or choose another id")
 			}
 		}
 		return claude.PlanStart(words, id.String()), nil
@@ -191,8 +191,8 @@ func (s *Service) alone(ctx context.Context, session hitchpost.Session, agent hi
 		return err
 	}
 	if open := claude.OfConversation(entries, plan.Conversation); len(open) > 0 {
-		return hitchpost.Errorf(hitchpost.ConflictError, "process %d has the conversation %s open", open[0].Pid, plan.Conversation).
-			Hinted("end it first, or begin a copy of the conversation with --fork-session")
+		err := hitchpost.Errorf(hitchpost.ConflictError, "process %d has the conversation %s open", open[0].Pid, plan.Conversation)
+		return err.Hinted("end it first, or begin a copy of the conversation with --fork-session")
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ func (s *Service) heedOther(ctx context.Context, session hitchpost.Session, e cl
 	agent := *session.Agent
 	agent.Mark, agent.Hooks = e.Mark, hitchpost.HooksSeen
 	n := store.AgentNews{
-		Run: session.Restarts, Source: hitchpost.FromHook, Since: e.At, Reason: e.Message, Conversation: e.Conversation, How: "told",
+		Run: session.Restarts, Source: hitchpost.FromHook, Since: e.At, Reason: e.Message,
+		Conversation: e.Conversation, How: "told",
 	}
 	waits := true
 	switch preset.Means(e.Notification) {

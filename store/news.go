@@ -201,5 +201,6 @@ var conversationForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 func isConversation(id string) bool { return conversationForm.MatchString(id) }
 
 func noConversation(id string) error {
-	return hitchpost.Errorf(hitchpost.UsageError, "%q is no id of a conversation", plain(id)).Hinted("give it as the agent shows it")
+	return hitchpost.Errorf(hitchpost.UsageError, "%q is no id of a conversation", plain(id)).
+		Hinted("give it as the agent shows it")
 }

@@ -112,7 +112,7 @@ func (d *diagnosis) add(c check) {
 	d.OK = d.OK && c.State != checkBad
 }
 
-func (d diagnosis) print(w io.Writer) error {
+func (d *diagnosis) print(w io.Writer) error {
 	var errs []error
 	for _, c := range d.Checks {
 		_, err := fmt.Fprintf(w, "%-4s  %-14s  %s\n", c.State, c.Name, c.Detail)
