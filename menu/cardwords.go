@@ -135,6 +135,9 @@ func (m *model) processLines(c *hitchpost.Card, s hitchpost.Session) []pageLine 
 	} else {
 		l.show("%s", node)
 	}
+	if s.Project != "" {
+		l.show("project %s", s.Project)
+	}
 	if !c.Database.OK && c.Database.Reason != "" {
 		l.warn("database away: %s", c.Database.Reason)
 	}

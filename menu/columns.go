@@ -16,6 +16,7 @@ const (
 	colReason // why those that wait do
 	colKind
 	colNode
+	colProject // where any has one
 	colPlace
 	colOutput
 	colAttached
@@ -39,6 +40,9 @@ func measure(sessions []hitchpost.Session, home string) natural {
 	for _, s := range sessions {
 		n[colHandle] = max(n[colHandle], width(clean(s.Handle)))
 		n[colNode] = max(n[colNode], width(clean(s.Node)))
+		if s.Project != "" {
+			n[colProject] = max(n[colProject], width(clean(s.Project)), width(heading(colProject)))
+		}
 		n[colPlace] = max(n[colPlace], width(clean(place(s, home))))
 		n[colTitle] = max(n[colTitle], width(clean(s.Title)))
 		if why := waitsFor(s); why != "" {
@@ -47,6 +51,7 @@ func measure(sessions []hitchpost.Session, home string) natural {
 	}
 	n[colHandle] = min(n[colHandle], 28)
 	n[colNode] = min(n[colNode], 14)
+	n[colProject] = min(n[colProject], 20)
 	n[colPlace] = min(n[colPlace], 40)
 	n[colTitle] = min(n[colTitle], 60)
 	n[colReason] = min(n[colReason], 40)
@@ -84,10 +89,11 @@ func plan(w int, n natural) widths {
 		{colReason, min(n[colReason], 16)}, // 0 where nobody waits
 		{colOutput, n[colOutput]},
 		{colPlace, min(n[colPlace], 14)},
-		{colState, n[colState]}, // the whole word
+		{colNode, min(n[colNode], 8)},
+		{colProject, min(n[colProject], 10)}, // 0 where there is none
+		{colState, n[colState]},              // the whole word
 		{colKind, n[colKind]},
 		{colAttached, n[colAttached]},
-		{colNode, min(n[colNode], 8)},
 		{colTitle, min(n[colTitle], 16)},
 	} {
 		more := c.least - p[c.column]
@@ -103,7 +109,7 @@ func plan(w int, n natural) widths {
 		p[c.column] = c.least
 		rest -= more
 	}
-	for _, c := range []column{colHandle, colReason, colPlace, colNode, colTitle} {
+	for _, c := range []column{colHandle, colReason, colPlace, colNode, colProject, colTitle} {
 		if p[c] > 0 {
 			more := min(rest, n[c]-p[c])
 			p[c] += more

@@ -195,11 +195,11 @@ func (f *fake) Last(context.Context, hitchpost.Actor) string { return f.last }
 func team() []hitchpost.Session {
 	return []hitchpost.Session{
 		{ID: "0190a1b2-0001", Handle: "api-tests", Title: "API tests", Kind: hitchpost.Command, Node: "devbox",
-			Cwd: "/home/anna/src/shop-api", Repo: "shop-api", Branch: "fix/timeout", State: hitchpost.Detached,
+			Cwd: "/home/anna/src/shop-api", Project: "shop", Repo: "shop-api", Branch: "fix/timeout", State: hitchpost.Detached,
 			StateReason: "last client left", StateSource: hitchpost.FromTmux, StateSince: ago(12 * time.Minute),
 			Args: []string{"make", "watch-tests"}, CreatedAt: ago(3 * time.Hour), LastOutputAt: ago(20 * time.Second)},
 		{ID: "0190a1b2-0002", Handle: "checkout-flow", Title: "Checkout flow: retry when the card is declined", Kind: hitchpost.Claude,
-			Node: "devbox", Cwd: "/home/anna/src/shop-web", Repo: "shop-web", Branch: "checkout-retry",
+			Node: "devbox", Cwd: "/home/anna/src/shop-web", Project: "shop", Repo: "shop-web", Branch: "checkout-retry",
 			State: hitchpost.WaitingForInput, StateReason: "permission: Bash", StateSource: hitchpost.FromHook,
 			StateSince: ago(47 * time.Minute), CreatedAt: ago(26 * time.Hour), LastOutputAt: ago(47 * time.Minute),
 			Agent: &hitchpost.Agent{Version: "2.1.197", Hooks: hitchpost.HooksSeen, Title: "Retry declined cards",

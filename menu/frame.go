@@ -189,7 +189,7 @@ func (m *model) pane(w, n int) []string {
 func (m *model) facts(s hitchpost.Session, w int) []string {
 	lines := []string{
 		m.theme.name.Render(fit(clean(s.Title), w)),
-		fit(strings.Join([]string{clean(s.Handle), clean(string(s.Kind)), clean(s.Node)}, "  "), w),
+		fit(strings.TrimRight(strings.Join([]string{clean(s.Handle), clean(string(s.Kind)), clean(s.Node), clean(s.Project)}, "  "), " "), w),
 		fit(cutLeft(clean(s.Cwd), w), w),
 	}
 	if s.Kind != hitchpost.Shell && len(s.Args) > 0 {

@@ -145,7 +145,7 @@ func (p *plainList) list() {
 	for i, s := range p.shown {
 		state := stateWord(s.State, false) + " " + age(s.StateSince, p.c.Now())
 		text := fmt.Sprintf("%*d  %s  %s", number, i+1, fit(clean(s.Handle), handle), fit(state, 17+1+ageWidth))
-		for _, more := range []string{waitsFor(s), clean(place(s, p.c.Home)), clean(s.Title)} {
+		for _, more := range []string{waitsFor(s), clean(place(s, p.c.Home)), clean(s.Node), clean(s.Project), clean(s.Title)} {
 			if more != "" {
 				text += "  " + more
 			}

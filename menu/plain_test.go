@@ -38,7 +38,7 @@ func TestPlainListIsText(t *testing.T) {
 	}
 	for _, want := range []string{
 		"web is gone\ufffd[2J\nhitchpost: ", " 1  checkout-flow  ", "WAITING_FOR_INPUT 47m   permission: Bash  shop-web@checkout-…",
-		"RUNNING 2m              ~  deploy shell\n", "a number or a handle attaches",
+		"RUNNING 2m              ~  devbox  deploy shell\n", "a number or a handle attaches",
 	} {
 		if !strings.Contains(sent, want) {
 			t.Errorf("no %q in\n%s", want, sent)

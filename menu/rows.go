@@ -71,6 +71,8 @@ func (m *model) cell(s hitchpost.Session, c column, p widths) string {
 		return clean(string(s.Kind))
 	case colNode:
 		return clean(s.Node)
+	case colProject:
+		return clean(s.Project)
 	case colPlace:
 		return clean(place(s, m.list.home))
 	case colOutput:
@@ -99,7 +101,7 @@ func (m *model) ink(s hitchpost.Session, c column) ink {
 	switch c {
 	case colState, colReason:
 		return m.theme.states[s.State]
-	case colKind, colNode, colOutput, colAttached:
+	case colKind, colNode, colProject, colOutput, colAttached:
 		return m.theme.faint
 	}
 	return ""

@@ -90,7 +90,7 @@ const (
 
 // heading is the title of each column.
 func heading(c column) string {
-	return [columnCount]string{"HANDLE", "STATE", "WAITS FOR", "KIND", "NODE", "WHERE", "OUTPUT", "ATT", "TITLE"}[c]
+	return [columnCount]string{"HANDLE", "STATE", "WAITS FOR", "KIND", "NODE", "PROJECT", "WHERE", "OUTPUT", "ATT", "TITLE"}[c]
 }
 
 func stateWord(s hitchpost.State, short bool) string {
