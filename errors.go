@@ -53,8 +53,8 @@ type Error struct {
 	Message string
 	Hint    string
 	// Field names what of a request the error is about, so that a front end can add how its people give it: cwd, kind,
-	// command, title, session, conversation, node, key, signal, timeout, worktree, branch; force where the same request would be carried out with
-	// Force. Empty where it is about nothing of these.
+	// command, title, session, conversation, node, key, signal, timeout, worktree, branch, checkpoint, message; force where
+	// the same request would be carried out with Force. Empty where it is about nothing of these.
 	Field string
 	// InTheWay is what would be lost by what was asked for, kind by kind; the message names it too.
 	InTheWay []Obstacle

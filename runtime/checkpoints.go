@@ -124,8 +124,8 @@ func (s *Service) CheckpointDiff(ctx context.Context, a hitchpost.Actor, ref str
 	}
 	i := slices.IndexFunc(list, func(c git.Checkpoint) bool { return c.N == n })
 	if i < 0 {
-		return hitchpost.CheckpointDiff{}, hitchpost.Errorf(hitchpost.NotFoundError, "%s has no checkpoint %d", session.Handle, n).
-			For("checkpoint").Hinted("list them")
+		err := hitchpost.Errorf(hitchpost.NotFoundError, "%s has no checkpoint %d", session.Handle, n)
+		return hitchpost.CheckpointDiff{}, err.For("checkpoint").Hinted("list them")
 	}
 	patch, err := tree.Compare(ctx, list[i].Commit, "", patchLimit)
 	return hitchpost.CheckpointDiff{Checkpoint: asCheckpoint(list[i]), Stat: asDiff(patch.Stat), Patch: patch.Text,

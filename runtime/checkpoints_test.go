@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hitchpost/hitchpost"
+	"github.com/hitchpost/hitchpost/runtime/git"
 )
 
 // A checkpoint is made when somebody asks, is listed, compared and brought back as a branch; a viewer may look alone.
@@ -166,4 +168,52 @@ func TestCheckpointsOfARemovedWorktree(t *testing.T) {
 	if _, err := r.RestoreCheckpoint(t.Context(), admin, s.ID, 1, "back"); err != nil || r.git(dir, "show", "back:new") != "new" {
 		t.Error(err)
 	}
+}
+
+// What an agent has changed is kept when it has finished its turn and waits.
+func TestCheckpointWhenAnAgentWaits(t *testing.T) {
+	t.Parallel()
+	d := newDen(t)
+	d.git(d.home.Project, "init", "-q")
+	s := d.begin("job")
+	d.write(filepath.Join(d.home.Project, "work"), "done")
+	d.prompt(s.ID, "hello")
+	var list []hitchpost.Checkpoint
+	eventually(t, func() bool {
+		var err error
+		list, err = d.Checkpoints(t.Context(), admin, s.ID)
+		must(t, err)
+		return len(list) > 0 && list[len(list)-1].Files == 1
+	}, func() string { return fmt.Sprintf("%+v", list) })
+	last := list[len(list)-1]
+	if last.Message != "its agent waits" || d.git(d.home.Project, "show", last.Commit+":work") != "done" {
+		t.Errorf("%+v", last)
+	}
+}
+
+// Old checkpoints go by themselves, also those of a session that has left the list.
+func TestOldCheckpointsGo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	dir := r.repo("app")
+	s, err := r.tryIn(filepath.Join(dir, "src"), "job", "cat")
+	must(t, err)
+	tree, err := git.Open(t.Context(), dir)
+	must(t, err)
+	for i, age := range []time.Duration{31 * 24 * time.Hour, time.Hour} {
+		r.write(filepath.Join(dir, "src", "code"), fmt.Sprint(i))
+		_, err = tree.Checkpoint(t.Context(), git.Wish{Session: s.ID, Now: time.Now().Add(-age)})
+		must(t, err)
+	}
+	_, err = r.Stop(t.Context(), admin, s.ID, hitchpost.StopRequest{})
+	must(t, err)
+	_, err = r.CloseSession(t.Context(), admin, s.ID)
+	must(t, err)
+	r.down()
+	r.up()
+	eventually(t, func() bool {
+		list, err := r.Checkpoints(t.Context(), admin, s.ID)
+		must(t, err)
+		return len(list) == 1 && list[0].N == 2
+	}, func() string { return "the old one stays" })
 }

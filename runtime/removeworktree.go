@@ -21,8 +21,8 @@ func (s *Service) RemoveWorktree(ctx context.Context, a hitchpost.Actor, ref str
 	}
 	switch {
 	case session.Worktree == "":
-		return hitchpost.RemovedWorktree{}, hitchpost.Errorf(hitchpost.NotFoundError, "no worktree was made for %s", session.Handle).
-			For("worktree").Hinted("list the worktrees")
+		err := hitchpost.Errorf(hitchpost.NotFoundError, "no worktree was made for %s", session.Handle)
+		return hitchpost.RemovedWorktree{}, err.For("worktree").Hinted("list the worktrees")
 	case !session.State.Ended():
 		return hitchpost.RemovedWorktree{}, hitchpost.Errorf(hitchpost.ConflictError, "%s is %s", session.Handle, session.State).
 			Hinted("stop it first: it works in that worktree")
@@ -46,10 +46,8 @@ func (s *Service) RemoveWorktree(ctx context.Context, a hitchpost.Actor, ref str
 	case len(removal.InTheWay) > 0:
 		return hitchpost.RemovedWorktree{}, inTheWay(session, removal.InTheWay)
 	}
-	gone := hitchpost.RemovedWorktree{
-		Worktree: hitchpost.Worktree{Session: session, Path: session.Worktree, Of: session.WorktreeOf, Branch: removal.Worktree.Branch},
-		Ignored:  asNames(removal.Ignored),
-	}
+	w := hitchpost.Worktree{Session: session, Path: session.Worktree, Of: session.WorktreeOf, Branch: removal.Worktree.Branch}
+	gone := hitchpost.RemovedWorktree{Worktree: w, Ignored: asNames(removal.Ignored)}
 	reason := "its branch is still there"
 	if gone.Branch != "" {
 		reason = "its branch " + gone.Branch + " is still there"
@@ -90,8 +88,8 @@ func (s *Service) deserted(ctx context.Context, session hitchpost.Session) error
 	case hitchpost.KindOf(err) == hitchpost.ConflictError:
 		return err
 	case err != nil:
-		return hitchpost.Errorf(hitchpost.UnavailableError, "nobody knows what works in the worktree of %s: %w", session.Handle, err).
-			Hinted("try again")
+		return hitchpost.Errorf(hitchpost.UnavailableError, "nobody knows what works in the worktree of %s: %w", session.Handle,
+			err).Hinted("try again")
 	case len(found) > 0:
 		there := make([]hitchpost.OtherProcess, 0, len(found))
 		for _, r := range found {

@@ -39,7 +39,8 @@ func (s *Service) workers(ctx context.Context) ([]worker, error) {
 	}
 	found, err := host.Agents(ctx, launch.Mark)
 	for _, a := range found {
-		if a.Dir == "" || a.DirGone || ours(a) || slices.ContainsFunc(found, func(b host.Agent) bool { return b.Pid == a.Under }) {
+		under := slices.ContainsFunc(found, func(b host.Agent) bool { return b.Pid == a.Under })
+		if a.Dir == "" || a.DirGone || under || ours(a) {
 			continue
 		}
 		w := worker{tops.of(ctx, a.Dir), "", other(a.Resident)}

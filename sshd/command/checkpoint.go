@@ -17,7 +17,8 @@ type CheckpointService interface {
 	// Checkpoints lists them, oldest first.
 	Checkpoints(ctx context.Context, a hitchpost.Actor, ref string) ([]hitchpost.Checkpoint, error)
 	CheckpointDiff(ctx context.Context, a hitchpost.Actor, ref string, n int) (hitchpost.CheckpointDiff, error)
-	RestoreCheckpoint(ctx context.Context, a hitchpost.Actor, ref string, n int, branch string) (hitchpost.RestoredCheckpoint, error)
+	RestoreCheckpoint(ctx context.Context, a hitchpost.Actor, ref string, n int, branch string) (
+		hitchpost.RestoredCheckpoint, error)
 }
 
 func (c *call) checkpointVerb() *cobra.Command {

@@ -52,7 +52,8 @@ func viewSession(s hitchpost.Session) sessionView {
 	}
 	return sessionView{
 		ID: s.ID, Handle: s.Handle, Title: s.Title, Kind: s.Kind, Node: s.Node, Project: orNull(s.Project), Cwd: s.Cwd,
-		Repo: orNull(s.Repo), Branch: orNull(s.Branch), Worktree: orNull(s.Worktree), Clash: viewClash(s.Clash), State: s.State, StateReason: orNull(s.StateReason),
+		Repo: orNull(s.Repo), Branch: orNull(s.Branch), Worktree: orNull(s.Worktree), Clash: viewClash(s.Clash),
+		State: s.State, StateReason: orNull(s.StateReason),
 		StateSource: s.StateSource, StateSince: at(s.StateSince), Attached: s.Attached, Args: args,
 		ConversationID: orNull(s.ConversationID), Agent: viewAgent(s.Agent),
 		ExitCode: s.ExitCode, ExitSignal: orNull(s.ExitSignal), Restarts: s.Restarts,

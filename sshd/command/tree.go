@@ -33,7 +33,8 @@ func (c *call) tree() *cobra.Command {
 	root.AddCommand(
 		c.lsVerb(), c.showVerb(), c.newVerb(), c.attachVerb(), c.restartVerb(), c.stopVerb(), c.closeVerb(), c.renameVerb(),
 		c.captureVerb(), c.historyVerb(), c.sendVerb(), c.waitVerb(), c.noteVerb(), c.cardVerb(), c.checkVerb(),
-		c.checkpointVerb(), c.eventsVerb(), c.taskVerb(), c.worktreeVerb(), c.nodeVerb(), c.keyVerb(), c.whoamiVerb(), c.statusVerb(), c.versionVerb(),
+		c.checkpointVerb(), c.eventsVerb(), c.taskVerb(), c.worktreeVerb(), c.nodeVerb(),
+		c.keyVerb(), c.whoamiVerb(), c.statusVerb(), c.versionVerb(),
 	)
 	root.SetHelpCommand(c.helpVerb(root))
 	root.InitDefaultHelpCmd() // cobra would add it only when it executes

@@ -64,7 +64,8 @@ func (c *call) worktreeRmVerb() *cobra.Command {
 				return c.document(removedWorktreeView{viewWorktree(gone.Worktree), viewNames(gone.Ignored)})
 			}
 			if gone.Ignored.Count > 0 {
-				c.say("ignored files that went with it: %d, such as %s", gone.Ignored.Count, strings.Join(gone.Ignored.First, ", "))
+				c.say("ignored files that went with it: %d, such as %s", gone.Ignored.Count,
+					strings.Join(gone.Ignored.First, ", "))
 			}
 			return c.print(table([][]string{{gone.Session.ID, gone.Session.Handle, or(gone.Branch), gone.Path}}, 0))
 		},
