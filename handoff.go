@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	shellquote "github.com/kballard/go-shellquote"
 )
@@ -162,6 +163,23 @@ func CanBrief(s Session) error {
 	}
 	return Errorf(UsageError, "%s takes no note with its restart: it is of kind %s, and only one of kind claude takes a prompt",
 		s.Handle, s.Kind).For("with-note").Hinted("restart it without the note, then show it the note with `note %s`", s.Handle)
+}
+
+// MaxPrompt is the longest first prompt of a Restart, in bytes: one word of a program can have 128 KiB on Linux.
+const MaxPrompt = 128<<10 - 1
+
+// CheckPrompt is nil where a Restart of the session may be given prompt, which is empty for none. The error is a UsageError.
+func CheckPrompt(s Session, prompt string) error {
+	switch {
+	case prompt == "":
+		return nil
+	case CanBrief(s) != nil:
+		return CanBrief(s)
+	case len(prompt) > MaxPrompt || !utf8.ValidString(prompt) || strings.ContainsFunc(prompt, unfitForNote):
+		return Errorf(UsageError, "the prompt is longer than %d bytes, or no text", MaxPrompt).For("with-note").
+			Hinted("restart it without the note")
+	}
+	return nil
 }
 
 // Briefing is the first prompt of a Restart with the note: the note, and the facts of the card in short. It is bounded, one

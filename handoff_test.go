@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -96,12 +95,20 @@ func TestABriefingIsTheNoteAndTheFacts(t *testing.T) {
 	if got := hitchpost.Briefing(c); !strings.Contains(got, "# Note\n\n(there is none)\n") {
 		t.Errorf("without a note it is\n%s", got)
 	}
-	for kind, want := range map[hitchpost.Kind]hitchpost.ErrorKind{
-		hitchpost.Claude: "", hitchpost.Shell: hitchpost.UsageError, hitchpost.Command: hitchpost.UsageError,
+	for _, c := range []struct {
+		kind   hitchpost.Kind
+		prompt string
+		want   hitchpost.ErrorKind
+	}{
+		{hitchpost.Claude, got, ""}, {hitchpost.Claude, "", ""}, {hitchpost.Shell, "", ""}, {hitchpost.Shell, got, hitchpost.UsageError},
+		{hitchpost.Command, got, hitchpost.UsageError}, {hitchpost.Claude, "a\x00", hitchpost.UsageError},
+		{hitchpost.Claude, "\xff", hitchpost.UsageError}, {hitchpost.Claude, "\x1b[2J", hitchpost.UsageError},
+		{hitchpost.Claude, strings.Repeat("x", hitchpost.MaxPrompt+1), hitchpost.UsageError},
+		{hitchpost.Claude, strings.Repeat("x", hitchpost.MaxPrompt), ""},
 	} {
-		err := hitchpost.CanBrief(hitchpost.Session{Handle: "x", Kind: kind})
-		if (err == nil) != (want == "") || err != nil && hitchpost.KindOf(err) != want {
-			t.Errorf("%s: %v", kind, err)
+		err := hitchpost.CheckPrompt(hitchpost.Session{Handle: "x", Kind: c.kind}, c.prompt)
+		if (err == nil) != (c.want == "") || err != nil && hitchpost.KindOf(err) != c.want {
+			t.Errorf("%s, %.20q: %v", c.kind, c.prompt, err)
 		}
 	}
 }
@@ -129,13 +136,7 @@ func TestHandoffTextsAreSafe(t *testing.T) {
 	if err := hitchpost.CheckNote(hitchpost.DraftNote(c)); err != nil {
 		t.Errorf("the draft of %d bytes: %v", len(hitchpost.DraftNote(c)), err)
 	}
-	text := hitchpost.Briefing(c)
-	if len(text) >= 128<<10 {
-		t.Errorf("the briefing has %d bytes", len(text))
-	}
-	if i := strings.IndexFunc(text, func(r rune) bool {
-		return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) && r != '\n' && r != '\t'
-	}); i >= 0 {
-		t.Errorf("the briefing holds %q", text[i:i+8])
+	if err := hitchpost.CheckPrompt(c.Session, hitchpost.Briefing(c)); err != nil {
+		t.Errorf("the briefing of %d bytes: %v", len(hitchpost.Briefing(c)), err)
 	}
 }

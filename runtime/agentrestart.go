@@ -49,6 +49,7 @@ func (s *Service) nextConversation(
 			return claude.Plan{}, err
 		}
 		plan, err := claude.PlanRestart(facts)
+		plan.Prompt = r.Prompt
 		if err != nil && facts.Chosen == "" {
 			err = s.keptCopy(session, err)
 		}

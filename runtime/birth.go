@@ -189,7 +189,7 @@ func (s *Service) handOver(
 		return err
 	}
 	pane, err := s.Tmux.Start(ctx, tmux.Start{
-		Session: session.ID, Run: session.Restarts, Title: session.Title, Size: size.Clamp(), Record: record,
+		Session: session.ID, Run: session.Restarts, Title: terminalTitle(session), Size: size.Clamp(), Record: record,
 		Command: append(slices.Clone(s.Wrapper), s.folder.spec(runKey{session.ID, session.Restarts})),
 	})
 	if err == nil {

@@ -66,6 +66,7 @@ func (s *Service) placeLoop(ctx context.Context) error {
 
 func (s *Service) lookUpPlaces(ctx context.Context, sessions []hitchpost.Session) {
 	var moved []store.Place
+	var retitled []hitchpost.Session
 	for _, session := range sessions {
 		if session.Node != s.Node.Name || !session.State.Live() {
 			continue
@@ -77,6 +78,8 @@ func (s *Service) lookUpPlaces(ctx context.Context, sessions []hitchpost.Session
 		}
 		if head.Repo != session.Repo || head.Branch != session.Branch {
 			moved = append(moved, store.Place{ID: session.ID, Repo: head.Repo, Branch: head.Branch})
+			session.Repo, session.Branch = head.Repo, head.Branch
+			retitled = append(retitled, session)
 		}
 	}
 	if len(moved) == 0 {
@@ -84,5 +87,9 @@ func (s *Service) lookUpPlaces(ctx context.Context, sessions []hitchpost.Session
 	}
 	if err := s.Store.SetPlace(ctx, moved); err != nil && ctx.Err() == nil {
 		s.Log.Warn("branches not written", "err", err)
+		return // the next round finds them again
+	}
+	for _, session := range retitled {
+		s.retitle(ctx, session)
 	}
 }

@@ -90,7 +90,7 @@ func (s *Service) Restart(
 		s.Log.Warn("last screen not set aside", "session", session.ID, "err", err)
 	}
 	through := func() { end(); claim.release() }
-	res, err := s.begin(ctx, birth{by: a, session: session, files: files, size: r.Size, patience: patience, end: through}, r.Watch)
+	res, err := s.begin(ctx, birth{a, session, files, r.Size, patience, through, nil}, r.Watch)
 	res.Session.Clash = others
 	return res, err
 }
@@ -167,6 +167,9 @@ func (s *Service) askRestart(
 func (s *Service) nextProgram(
 	ctx context.Context, session hitchpost.Session, r hitchpost.RestartRequest, extra []string,
 ) (program, error) {
+	if err := hitchpost.CheckPrompt(session, r.Prompt); err != nil {
+		return program{}, err
+	}
 	switch {
 	case session.Kind == hitchpost.Claude:
 		return s.agentProgram(ctx, session, session.Restarts+1, extra, s.nextConversation(ctx, session, r))
@@ -222,10 +225,7 @@ func (s *Service) Rename(ctx context.Context, a hitchpost.Actor, ref, title stri
 	}
 	s.board.put(got)
 	if got.State.Live() {
-		// The title of attached terminals is only shown; the name is what the store says.
-		if err := s.Tmux.SetTitle(ctx, got.ID, got.Title); err != nil {
-			s.Log.Warn("terminal title not changed", "session", got.ID, "err", err)
-		}
+		s.retitle(ctx, got)
 	}
 	return got, nil
 }

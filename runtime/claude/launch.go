@@ -18,7 +18,9 @@ type Plan struct {
 	Conversation string // the id of the run's conversation
 	Source       string // of WayFork: the id of the conversation that is copied
 	Words        Words
-	Restart      bool // no prompt, nothing else that was for the beginning, and nothing that comes back by itself
+	Restart      bool // no prompt of Words, nothing else that was for the beginning, and nothing that comes back by itself
+	// Prompt is what a Restart tells first, where somebody asked for that.
+	Prompt string
 }
 
 // PlanStart is the plan of a first start. id is a fresh UUID, which the conversation gets unless the person names one.
@@ -51,8 +53,12 @@ func (p Plan) Argv(program, settings string) []string {
 		argv = append(argv, "--session-id", p.Conversation)
 	}
 	argv = append(append(argv, "--settings", settings), p.flags()...)
-	if p.Words.Prompt != "" && !p.Restart {
-		argv = append(argv, "--", p.Words.Prompt)
+	prompt := p.Words.Prompt
+	if p.Restart {
+		prompt = p.Prompt
+	}
+	if prompt != "" {
+		argv = append(argv, "--", prompt)
 	}
 	return argv
 }

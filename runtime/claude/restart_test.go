@@ -124,6 +124,10 @@ func TestPlanOfARestart(t *testing.T) {
 		if err != nil || line(p.Argv("claude", "/s")) != test.argv {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, err, line(p.Argv("claude", "/s")), test.argv)
 		}
+		p.Prompt = "--read the note"
+		if got := line(p.Argv("claude", "/s")); got != test.argv+"|--|--read the note" {
+			t.Errorf("%s, with a prompt: %s", name, got)
+		}
 	}
 }
 

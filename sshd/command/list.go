@@ -73,6 +73,7 @@ func parseStates[S ~string](cmd *cobra.Command, flag, list string, all []S) ([]S
 // sessionRows is the list for people. With the closed ones it tells which are closed and the ids of all: a closed session
 // has no handle that finds it.
 func (c *call) sessionRows(sessions []hitchpost.Session, all bool) [][]string {
+	projects := slices.ContainsFunc(sessions, func(s hitchpost.Session) bool { return s.Project != "" })
 	rows := make([][]string, 1, len(sessions)+1)
 	rows[0] = []string{"HANDLE", "STATE", "AGE", "KIND", "NODE", "WHERE", "OUTPUT", "ATTACHED", "TITLE"}
 	for _, s := range sessions {
@@ -80,6 +81,12 @@ func (c *call) sessionRows(sessions []hitchpost.Session, all bool) [][]string {
 			s.Handle, string(s.State), c.age(s.StateSince), string(s.Kind), s.Node, where(s),
 			c.age(s.LastOutputAt), strconv.Itoa(s.Attached), s.Title,
 		})
+	}
+	if projects {
+		rows[0] = slices.Insert(rows[0], 5, "PROJECT")
+		for i, s := range sessions {
+			rows[i+1] = slices.Insert(rows[i+1], 5, or(s.Project))
+		}
 	}
 	if !all {
 		return rows

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,19 +15,23 @@ import (
 
 func (c *call) restartVerb() *cobra.Command {
 	var r hitchpost.RestartRequest
-	var all bool
+	var all, noted bool
 	var states string
 	cmd := &cobra.Command{
 		Use: "restart REF", Short: "a fresh process for an ended session", Example: "restart api",
 		Long: "It is refused where a process of the session has outlived its terminal, and\n" +
 			"for an agent where another works in the same tree, unless --force starts it\n" +
 			"beside them. The files are kept as a checkpoint first. An agent goes on with\n" +
-			"its conversation, or with --fresh begins a new one.\n" +
+			"its conversation, or with --fresh begins a new one. With --with-note its first\n" +
+			"prompt is the note and the facts of the card in short; for kind claude.\n" +
 			"With --all each RECOVERABLE session, one after the other, each seen to run; it\n" +
 			"stops after three failures in a row.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := checkConversation(cmd, &r, all); err != nil {
 				return err
+			}
+			if all && noted {
+				return usage("--with-note is for one session").Hinted("give a REF in place of --all")
 			}
 			if !all {
 				if cmd.Flags().Changed("state") {
@@ -34,6 +39,11 @@ func (c *call) restartVerb() *cobra.Command {
 				}
 				if err := exactly("a REF or --all")(cmd, words); err != nil {
 					return err
+				}
+				if noted {
+					if err := c.brief(cmd.Context(), words[0], &r); err != nil {
+						return err
+					}
 				}
 				result, err := c.restart(cmd, words[0], r)
 				if err != nil {
@@ -57,8 +67,25 @@ func (c *call) restartVerb() *cobra.Command {
 	cmd.Flags().BoolVar(&r.Force, "force", false, "also beside what an earlier run has left, or another agent")
 	cmd.Flags().BoolVar(&r.Fresh, "fresh", false, "for an agent: begin a new conversation")
 	cmd.Flags().StringVar(&r.Conversation, "conversation", "", "for an agent: go on with the conversation of that `ID`, a UUID")
+	cmd.Flags().BoolVar(&noted, "with-note", false, "for kind claude: tell it the note and the facts first")
 	cmd.Flags().StringVar(&states, "state", string(hitchpost.Recoverable), "with --all: these states, `LIST` with commas")
 	return cmd
+}
+
+// brief has the fresh process told the session's note and the facts of its card.
+func (c *call) brief(ctx context.Context, ref string, r *hitchpost.RestartRequest) error {
+	if err := c.Actor.Require(hitchpost.Drive); err != nil {
+		return err
+	}
+	card, err := c.Service.Card(ctx, c.Actor, ref, nil)
+	if err == nil {
+		err = hitchpost.CanBrief(card.Session)
+	}
+	if err != nil {
+		return err
+	}
+	r.Prompt = hitchpost.Briefing(card)
+	return nil
 }
 
 // checkConversation refuses a choice of the conversation that could not mean anything, and has the id in lower case.

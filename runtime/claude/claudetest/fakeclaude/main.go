@@ -79,6 +79,11 @@ func parse(args []string) (flags, error) {
 			f.resuming = f.resuming || word == "--resume" || word == "-r"
 		case switches[word] != nil:
 			*switches[word] = true
+		case word == "--" && !glued: // what follows is a prompt, whatever it begins with
+			if f.prompt == "" && len(args) > 0 {
+				f.prompt = args[0]
+			}
+			args = nil
 		case strings.HasPrefix(word, "-"):
 			return f, fmt.Errorf("error: unknown option '%s'", word)
 		case f.prompt == "":
