@@ -56,7 +56,7 @@ race: ## the same under the race detector, which needs a C compiler
 
 test-claude: ## install Claude Code beside the checkout (npm) and test with the real one; needs no account
 	@.ci/install $(TEST_NEEDS) claude
-	@$(GOTEST) -tags realclaude -run '$(CLAUDE_TESTS)' $(TESTFLAGS) $(CLAUDE_PACKAGES)
+	@$(GOTEST) -tags realclaude -parallel 4 -run '$(CLAUDE_TESTS)' $(TESTFLAGS) $(CLAUDE_PACKAGES)
 
 lint: ## gofmt, go vet, the linters of .golangci.yml, go.mod and the shell scripts (the first run builds the linters)
 	@.ci/install shellcheck

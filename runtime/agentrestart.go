@@ -21,8 +21,8 @@ func (s *Service) nextConversation(
 			return claude.Plan{}, err
 		}
 		facts := claude.RestartFacts{
-			Words: words, Conversation: session.ConversationID, Dir: session.Cwd, Fresh: r.Fresh, Chosen: strings.ToLower(r.Conversation),
-			NewID: id.String(),
+			Words: words, Conversation: session.ConversationID, Dir: session.Cwd, Fresh: r.Fresh,
+			Chosen: strings.ToLower(r.Conversation), NewID: id.String(),
 		}
 		if was := session.Agent; was != nil {
 			prompted, err := ask(ctx, s.disk, func() (bool, error) { return s.prompted(session), nil })
@@ -33,7 +33,7 @@ func (s *Service) nextConversation(
 			facts.Moved = len(was.Former) > 0
 		}
 		look := func(id string) (claude.TranscriptState, error) {
-			if !isConversation(id) {
+			if !claude.IsConversation(id) {
 				return claude.TranscriptNone, nil // refused by the plan
 			}
 			return s.transcript(ctx, agent, id)

@@ -14,8 +14,9 @@ import (
 // A stop ends Claude Code and what its tools run, in the foreground and in the background. What made itself a session of
 // its own lives on, and is named before another process is started beside it.
 func TestRealClaudeStop(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		c.home.Settings(t, map[string]any{"permissions": map[string]any{"allow": []string{"Bash"}}})
 		c.begin("api", "--permission-mode", "default")
 		daemon := c.gate("daemon")
@@ -33,7 +34,8 @@ func TestRealClaudeStop(t *testing.T) {
 
 		c.ok("stop", "api")
 		named := fmt.Sprintf("sh (process %d", left)
-		if now := c.talk("api"); now.State != "STOPPED" || !strings.Contains(now.Reason, "left behind: ") || !strings.Contains(now.Reason, named) {
+		now := c.talk("api")
+		if now.State != "STOPPED" || !strings.Contains(now.Reason, "left behind: ") || !strings.Contains(now.Reason, named) {
 			t.Errorf("%+v", now)
 		}
 		got := c.ssh("restart", "api")
@@ -53,7 +55,7 @@ func TestRealClaudeStop(t *testing.T) {
 
 		// SIGKILL leaves what a tool runs behind as an orphan.
 		c.ok("restart", "api", "--fresh") // in the old one some versions begin a turn about the command that was lost
-		now := c.waits("api", "ready for the first prompt")
+		now = c.waits("api", "ready for the first prompt")
 		orphan := c.gate("orphan")
 		c.types("api", orphan.bash(""))
 		left = orphan.reached()
@@ -74,8 +76,9 @@ func TestRealClaudeStop(t *testing.T) {
 
 // Ctrl-Z hands the terminal back to a shell that is not there. The session goes on.
 func TestRealClaudeCtrlZ(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		c.begin("api")
 		c.asks("api", "@say before", "before")
 		term := c.open(100, 30, "attach", "api")
@@ -96,8 +99,9 @@ var yes = regexp.MustCompile(`❯ ([0-9]\. )?Yes`)
 // A dialog of the start, of which neither hook nor register tells, is shown as what it is; the state is right once it is
 // answered.
 func TestRealClaudeStartUpDialog(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		stranger := c.path("stranger")
 		must(t, os.Mkdir(stranger, 0o700))
 		c.ok(c.words("api", stranger)...)

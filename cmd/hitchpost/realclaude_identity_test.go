@@ -16,8 +16,9 @@ import (
 // The session's conversation is the one that its process has: through the commands that change it, and whatever other
 // Claude Code the process starts.
 func TestRealClaudeIdentity(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		first := c.begin("api", "--permission-mode", "default").Conversation
 		c.asks("api", "@say of the first", "of the first")
 
@@ -72,7 +73,8 @@ func (c *claudeStack) child(conversation string) {
 	c.t.Helper()
 	settings := c.path("data/sessions/" + c.idOf("api") + "/settings.json")
 	g := c.gate("child")
-	must(c.t, writeFile(g.script, fmt.Sprintf("claude --settings %s -p '@hang of the child'\nclaude --settings %[1]s -p '@say of another'\n", settings)))
+	must(c.t, writeFile(g.script, fmt.Sprintf(
+		"claude --settings %s -p '@hang of the child'\nclaude --settings %[1]s -p '@say of another'\n", settings)))
 	c.types("api", g.bash(""))
 	c.waits("api", "permission: Bash")
 	c.shows("api", mayProceed)
@@ -101,8 +103,9 @@ func (c *claudeStack) child(conversation string) {
 
 // Where the person's settings silence all hooks, that is told, and the register alone gives the states.
 func TestRealClaudeHooksOff(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		c.home.Settings(t, map[string]any{"disableAllHooks": true})
 		c.ok(c.words("api", c.home.Project, "--permission-mode", "default")...)
 		c.waits("api", "waits for a prompt")
@@ -134,8 +137,9 @@ func TestRealClaudeHooksOff(t *testing.T) {
 
 // What hooks told while the service was killed is taken in once it is back, each once and in order.
 func TestRealClaudeHooksSpooled(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		first := c.begin("api").Conversation
 		id := c.idOf("api")
 		c.asks("api", "@say before", "before")

@@ -15,23 +15,12 @@ import (
 // The conversation has our id from the start. The person's own hooks and settings work beside ours, and their files stay
 // as they are. What was said is in the session's history.
 func TestRealClaudeLaunch(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
-		mine := func(name string) map[string]any {
-			command := fmt.Sprintf("cat >> %s", c.path(name))
-			return map[string]any{"UserPromptSubmit": []any{map[string]any{"hooks": []any{
-				map[string]string{"type": "command", "command": command}}}}}
-		}
-		c.home.Settings(t, map[string]any{"hooks": mine("user-hook"), "spinnerTipsEnabled": false})
-		given := filepath.Join(c.home.Project, "given.json")
-		doc, err := json.Marshal(map[string]any{"hooks": mine("given-hook"), "env": map[string]string{"GIVEN": "by the person"}})
-		must(t, err)
-		must(t, os.WriteFile(given, doc, 0o600))
-		settings, err := os.ReadFile(filepath.Join(c.home.Config, "settings.json"))
-		must(t, err)
-
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
+		files := c.personal()
 		began := c.begin("api", "--settings", "given.json", "--append-system-prompt", "Be of good cheer.")
-		if began.Agent.Version != version || began.Agent.Screen != "main" || began.Agent.Hooks != "seen" {
+		if began.Agent.Version != c.version || began.Agent.Screen != "main" || began.Agent.Hooks != "seen" {
 			t.Errorf("%+v", began)
 		}
 		c.asks("api", "@say first", "first")
@@ -48,24 +37,15 @@ func TestRealClaudeLaunch(t *testing.T) {
 		c.types("api", "!echo $GIVEN $CLAUDE_CODE_DISABLE_AGENT_VIEW.")
 		c.shows("api", "by the person 1.")
 
-		for i := range 8 { // more than the screen holds
-			c.asks("api", fmt.Sprintf("@say line %d of it", i), fmt.Sprintf("line %d of it", i))
-		}
+		c.fillsScreen("api")
 		if strings.Contains(c.screen("api"), "@say first") {
 			t.Error("nothing has left the screen")
 		}
-		history := c.ok("history", "api")
-		last := 0
-		for i := range 8 {
-			at := strings.Index(history, fmt.Sprintf("@say line %d of it", i))
-			if at < last || !strings.Contains(history, "@say first") {
-				t.Fatalf("line %d is missing or out of order:\n%s", i, history)
-			}
-			last = at
-		}
+		c.inHistory("api", "@say first")
 		now := c.is("api", "tells of its conversation", func(now talk) bool { return now.Agent.LastAnswer == "line 7 of it" })
-		if now.Conversation != began.Conversation || now.Agent.LastPrompt != "@say line 7 of it" || now.Agent.Transcript != c.transcript(now.Conversation) ||
-			now.Agent.Title == "" || now.Agent.Tokens == nil || now.Agent.Tokens.Context == 0 || len(now.Agent.Former) != 0 {
+		a := now.Agent
+		if now.Conversation != began.Conversation || a.Transcript != c.transcript(now.Conversation) || len(a.Former) != 0 ||
+			a.LastPrompt != "@say line 7 of it" || a.Title == "" || a.Tokens == nil || a.Tokens.Context == 0 {
 			t.Errorf("%+v", now)
 		}
 
@@ -78,33 +58,72 @@ func TestRealClaudeLaunch(t *testing.T) {
 		if code := term.left(); code != 0 {
 			t.Errorf("exit status %d", code)
 		}
-		for path, was := range map[string][]byte{filepath.Join(c.home.Config, "settings.json"): settings, given: doc} {
-			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, was) {
+		for path, was := range files {
+			if got, err := os.ReadFile(path); err != nil || string(got) != was {
 				t.Errorf("%s is now %q, %v", path, got, err)
 			}
 		}
 	})
 }
 
+// personal writes the settings of a person, of whose hooks each notes what it is told, and a file for --settings. It
+// returns both.
+func (c *claudeStack) personal() map[string]string {
+	c.t.Helper()
+	settings := func(hook string) map[string]any {
+		return map[string]any{
+			"env": map[string]string{"GIVEN": "by the person"},
+			"hooks": map[string]any{"UserPromptSubmit": []any{map[string]any{"hooks": []any{
+				map[string]string{"type": "command", "command": "cat >> " + c.path(hook)}}}}},
+		}
+	}
+	doc, err := json.Marshal(settings("given-hook"))
+	must(c.t, err)
+	given := filepath.Join(c.home.Project, "given.json")
+	must(c.t, writeFile(given, string(doc)))
+	c.home.Settings(c.t, settings("user-hook"))
+	files := map[string]string{given: "", filepath.Join(c.home.Config, "settings.json"): ""}
+	for path := range files {
+		text, err := os.ReadFile(path)
+		must(c.t, err)
+		files[path] = string(text)
+	}
+	return files
+}
+
+// fillsScreen has more said than a screen holds.
+func (c *claudeStack) fillsScreen(ref string) {
+	c.t.Helper()
+	for i := range 8 {
+		c.asks(ref, fmt.Sprintf("@say line %d of it", i), fmt.Sprintf("line %d of it", i))
+	}
+}
+
+// inHistory fails unless `history` has what fillsScreen said, once and in order, and something else.
+func (c *claudeStack) inHistory(ref, also string) {
+	c.t.Helper()
+	history := c.ok("history", ref)
+	last := strings.Index(history, also)
+	for i := range 8 {
+		said := fmt.Sprintf("@say line %d of it", i)
+		at := strings.Index(history, said)
+		if last < 0 || at < last || strings.Count(history, said) != 1 {
+			c.t.Fatalf("line %d is missing, out of order or there twice:\n%s", i, history)
+		}
+		last = at
+	}
+}
+
 // On the alternate screen no terminal keeps a history, so it comes from the transcript.
 func TestRealClaudeFullscreen(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
-		began := c.begin("api", "--tui", "fullscreen")
-		if began.Agent.Screen != "alternate" {
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
+		if began := c.begin("api", "--tui", "fullscreen"); began.Agent.Screen != "alternate" {
 			t.Errorf("screen %q", began.Agent.Screen)
 		}
-		for i := range 8 {
-			c.asks("api", fmt.Sprintf("@say line %d of it", i), fmt.Sprintf("line %d of it", i))
-		}
-		history := c.ok("history", "api")
-		for i := range 8 {
-			if n := strings.Count(history, fmt.Sprintf("@say line %d of it", i)); n != 1 {
-				t.Errorf("line %d is there %d times", i, n)
-			}
-		}
-		if t.Failed() {
-			t.Log(history)
-		}
+		c.asks("api", "@say first", "first")
+		c.fillsScreen("api")
+		c.inHistory("api", "@say first")
 	})
 }

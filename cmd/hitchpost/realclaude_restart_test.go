@@ -17,27 +17,10 @@ import (
 // A reboot loses every process. Each session comes back with its own conversation, once a person asks for it, and
 // nothing is sent again by itself.
 func TestRealClaudeReboot(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		s := prepare(t)
-		s.up()
-		c := withClaude(s, version)
-		was := map[string]talk{}
-		titles := []string{"one", "two", "cut", "silent"}
-		for _, title := range titles {
-			c.ok(beside(c.words(title, c.home.Project)...)...)
-		}
-		for _, title := range titles {
-			was[title] = c.waits(title, "ready for the first prompt")
-		}
-		c.asks("one", "@say of one", "of one")
-		c.asks("two", "@say of two", "of two")
-		c.asks("cut", "@say of cut", "of cut")
-		c.hangs("cut", "@hang in the middle")
-		c.works("cut")
-		c.written(was["cut"].Conversation, "@hang in the middle")
-		for _, title := range []string{"one", "two"} {
-			c.written(was[title].Conversation, `"of `+title)
-		}
+	t.Parallel()
+	eachClaude(t, startAlone, func(c *claudeStack) {
+		t := c.t
+		was := c.talksOfFour()
 		c.killAll()
 		c.up()
 		for title := range was {
@@ -45,19 +28,7 @@ func TestRealClaudeReboot(t *testing.T) {
 				t.Errorf("%s is lost as %+v", title, now)
 			}
 		}
-
-		term := c.open(100, 30)
-		term.sees("RECOVERABLE")
-		term.keys("/")
-		term.text("one")
-		term.keys("Enter", "r")
-		c.waits("one", "ready for the next prompt")
-		term.keys("Enter")
-		term.sees("@say of one")
-		term.text("@recall")
-		eventually(t, "the prompt is typed", func() bool { return typed("@recall").MatchString(term.screen()) }, term.screen)
-		term.keys("Enter")
-		term.sees("recall: @say of one | @recall")
+		c.picks("one")
 		c.recalls(was["one"], "@say of one", "@recall")
 
 		c.ok("restart", "cut", "--force") // the others work in the same directory
@@ -95,6 +66,45 @@ func TestRealClaudeReboot(t *testing.T) {
 	})
 }
 
+// talksOfFour starts four sessions in one directory: with two something was said, one is in the middle of a turn, and one
+// was never given a prompt. All that was said is written down.
+func (c *claudeStack) talksOfFour() map[string]talk {
+	c.t.Helper()
+	titles := []string{"one", "two", "cut", "silent"}
+	for _, title := range titles {
+		c.ok(beside(c.words(title, c.home.Project)...)...)
+	}
+	was := map[string]talk{}
+	for _, title := range titles {
+		was[title] = c.waits(title, "ready for the first prompt")
+	}
+	for _, title := range []string{"one", "two", "cut"} {
+		c.asks(title, "@say of "+title, "of "+title)
+		c.written(was[title].Conversation, `"of `+title)
+	}
+	c.hangs("cut", "@hang in the middle")
+	c.works("cut")
+	c.written(was["cut"].Conversation, "@hang in the middle")
+	return was
+}
+
+// picks restarts a lost session from the picker and goes on there: what was said before is on the screen.
+func (c *claudeStack) picks(title string) {
+	c.t.Helper()
+	term := c.open(100, 30)
+	term.sees("RECOVERABLE")
+	term.keys("/")
+	term.text(title)
+	term.keys("Enter", "r")
+	c.waits(title, "ready for the next prompt")
+	term.keys("Enter")
+	term.sees("@say of " + title)
+	term.text("@recall")
+	eventually(c.t, "the prompt is typed", func() bool { return typed("@recall").MatchString(term.screen()) }, term.screen)
+	term.keys("Enter")
+	term.sees("recall: @say of " + title + " | @recall")
+}
+
 // recalls fails unless the session's conversation, and no other, was asked with these texts.
 func (c *claudeStack) recalls(was talk, texts ...string) {
 	c.t.Helper()
@@ -110,8 +120,9 @@ func (c *claudeStack) recalls(was talk, texts ...string) {
 
 // A conversation that cannot be had is not replaced by another one: the person is told, and chooses.
 func TestRealClaudeRestartChoices(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		first := c.begin("api").Conversation
 		c.asks("api", "@say of the first", "of the first")
 		c.is("api", "tells of its conversation", func(now talk) bool { return now.Agent.LastAnswer != "" })
@@ -148,14 +159,16 @@ func TestRealClaudeRestartChoices(t *testing.T) {
 
 // One process has a conversation open, whoever started it.
 func TestRealClaudeOneProcess(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		id := c.begin("api").Conversation
 		c.asks("api", "@say of api", "of api")
 		c.written(id, "of api")
 		refused := func(holder string, words ...string) {
 			t.Helper()
-			if got := c.ssh(words...); got.code != 4 || !strings.Contains(got.err, holder) || !strings.Contains(got.err, "--fork-session") {
+			got := c.ssh(words...)
+			if got.code != 4 || !strings.Contains(got.err, holder) || !strings.Contains(got.err, "--fork-session") {
 				t.Errorf("%v: %+v", words, got)
 			}
 		}
@@ -226,7 +239,8 @@ func (c *claudeStack) processes(conversation string) []int {
 			Status    string
 		}
 		text, err := os.ReadFile(file)
-		if err == nil && json.Unmarshal(text, &entry) == nil && entry.SessionID == conversation && entry.Status != "" && alive(entry.Pid) {
+		if err == nil && json.Unmarshal(text, &entry) == nil && entry.SessionID == conversation && entry.Status != "" &&
+			alive(entry.Pid) {
 			pids = append(pids, entry.Pid)
 		}
 	}

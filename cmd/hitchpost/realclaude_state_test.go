@@ -12,8 +12,9 @@ import (
 // Every change that hooks tell of, and every one that they are silent about, is the session's state: with its reason,
 // since when, by which source, and at once.
 func TestRealClaudeStates(t *testing.T) {
-	eachClaude(t, func(t *testing.T, version string) {
-		c := withClaude(start(t), version)
+	t.Parallel()
+	eachClaude(t, startShared, func(c *claudeStack) {
+		t := c.t
 		c.follow()
 		now := c.begin("api", "--permission-mode", "default")
 		x := &blindSpots{c, now.Since}
@@ -55,7 +56,8 @@ func (x *blindSpots) nowWorks()              { x.t.Helper(); x.next(x.works("api
 func (x *blindSpots) clear() {
 	x.t.Helper()
 	x.keys("api", "C-u")
-	x.looks("the input line is empty", func() bool { return emptyLine.MatchString(x.screen("api")) }, func() string { return x.screen("api") })
+	show := func() string { return x.screen("api") }
+	x.looks("the input line is empty", func() bool { return emptyLine.MatchString(show()) }, show)
 }
 
 var emptyLine = regexp.MustCompile(`(?m)^[❯>][ \x{a0}]*$`)

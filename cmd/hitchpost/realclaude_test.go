@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,34 +20,41 @@ import (
 // The tests of the files realclaude_… run the real Claude Code, each of its versions, as people run it: through the
 // OpenSSH client and the built binary, against a fake of its API.
 
-// eachClaude runs a test with each version of the real program.
-func eachClaude(t *testing.T, test func(*testing.T, string)) {
-	t.Parallel()
+// eachClaude runs a test with each version of the real program, on a stack that serves.
+func eachClaude(t *testing.T, begin func(*testing.T) *stack, test func(*claudeStack)) {
+	t.Helper()
 	for _, version := range claudetest.Versions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			test(t, version)
+			test(withClaude(begin(t), version))
 		})
 	}
+}
+
+// startShared serves on a PostgreSQL that is shared with other tests.
+func startShared(t *testing.T) *stack {
+	t.Helper()
+	return start(t)
+}
+
+// startAlone serves on a PostgreSQL of its own, which a test may kill.
+func startAlone(t *testing.T) *stack {
+	t.Helper()
+	s := prepare(t)
+	s.up()
+	return s
 }
 
 // claudeStack is a stack whose sessions find the real Claude Code, a home of their own and the fake API.
 type claudeStack struct {
 	*stack
-	api  *claudetest.API
-	home claudetest.Home
+	api     *claudetest.API
+	home    claudetest.Home
+	version string
 
 	mu      sync.Mutex
 	arrived []arrival // since the last that was looked for
 	slowest time.Duration
-}
-
-// arrival is an event of the log, and when one who follows the log had it.
-type arrival struct {
-	at        time.Time
-	Event     string
-	SessionID string `json:"session_id"`
-	Reason    string
 }
 
 // withClaude gives a stack that serves what sessions of kind claude need.
@@ -59,7 +65,7 @@ func withClaude(s *stack, version string) *claudeStack {
 	must(s.t, err)
 	must(s.t, os.Mkdir(s.path("bin"), 0o755))
 	must(s.t, os.Symlink(claudetest.Real(s.t, version), s.path("bin/claude")))
-	c := &claudeStack{stack: s, api: claudetest.NewAPI(s.t), home: home}
+	c := &claudeStack{stack: s, api: claudetest.NewAPI(s.t), home: home, version: version}
 	c.connect()
 	return c
 }
@@ -213,7 +219,8 @@ func (c *claudeStack) works(ref string) talk {
 	c.t.Helper()
 	c.become(ref, "DETACHED,RUNNING")
 	return c.is(ref, "works", func(now talk) bool {
-		return (now.State == "DETACHED" || now.State == "RUNNING") && strings.HasPrefix(now.Reason, "works") && now.Agent.Uncertain == nil
+		live := now.State == "DETACHED" || now.State == "RUNNING"
+		return live && strings.HasPrefix(now.Reason, "works") && now.Agent.Uncertain == nil
 	})
 }
 
@@ -312,90 +319,4 @@ func (c *claudeStack) transcript(conversation string) string {
 		c.t.Fatalf("transcripts of %s: %v", conversation, found)
 	}
 	return found[0]
-}
-
-// gate is a script that waits, once it is run, until the test opens it.
-type gate struct {
-	c      *claudeStack
-	script string
-}
-
-func (c *claudeStack) gate(name string) gate {
-	c.t.Helper()
-	g := gate{c, filepath.Join(c.home.Project, name+".sh")}
-	must(c.t, writeFile(g.script, fmt.Sprintf(
-		"echo $$ > %[1]s.new; mv %[1]s.new %[1]s.up; until [ -e %[1]s.go ]; do sleep 0.1; done; echo through %[2]s\n", g.script, name)))
-	return g
-}
-
-// reached waits until the script runs, and returns its pid.
-func (g gate) reached() (pid int) {
-	g.c.t.Helper()
-	eventually(g.c.t, g.script+" runs", func() bool {
-		text, err := os.ReadFile(g.script + ".up")
-		if err != nil {
-			return false
-		}
-		_, err = fmt.Sscan(string(text), &pid)
-		return err == nil
-	}, func() string { return g.c.screen("api") })
-	return pid
-}
-
-func (g gate) open() { must(g.c.t, writeFile(g.script+".go", "")) }
-
-// bash is the prompt that has the script run by Claude Code's tool for commands.
-func (g gate) bash(more string) string {
-	return fmt.Sprintf(`@tool Bash {"command":"sh %s"%s}`, filepath.Base(g.script), more)
-}
-
-// follow begins to follow the event log.
-func (c *claudeStack) follow() {
-	c.t.Helper()
-	cmd := exec.CommandContext(c.t.Context(), "ssh", c.sshArgs("events", "--follow", "--json")...)
-	cmd.Env = c.env
-	out, err := cmd.StdoutPipe()
-	must(c.t, err)
-	must(c.t, cmd.Start())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			a := arrival{at: time.Now()}
-			if json.Unmarshal(lines.Bytes(), &a) == nil {
-				c.mu.Lock()
-				c.arrived = append(c.arrived, a)
-				c.mu.Unlock()
-			}
-		}
-		_ = cmd.Wait()
-	}()
-	c.t.Cleanup(func() { <-done })
-}
-
-// seenSoon fails where the change that a session is in now was not told at once to one who follows the event log. The
-// limit is for a machine that is busy with other tests; what it took is logged.
-func (c *claudeStack) seenSoon(now talk) {
-	c.t.Helper()
-	source := now.Agent.StatusAt // when hook or register told of it
-	var told time.Time
-	c.eventually("the log tells of "+now.Reason, func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for i, a := range c.arrived {
-			if a.SessionID == now.ID && a.Reason == now.Reason && (a.Event == "waiting" || a.Event == "answered") {
-				told, c.arrived = a.at, c.arrived[i+1:]
-				return true
-			}
-		}
-		return false
-	})
-	took := told.Sub(source)
-	c.mu.Lock()
-	c.slowest = max(c.slowest, took)
-	c.mu.Unlock()
-	c.t.Logf("%-40s by the %-8s after %v", now.Reason, now.Agent.StatusSource, took.Round(time.Millisecond))
-	if took > 10*time.Second {
-		c.t.Errorf("%s of %v was told at %v", now.Reason, source, told)
-	}
 }
