@@ -14,7 +14,8 @@ import (
 const (
 	// keepEvery is how often the files of a live session are kept while they change.
 	keepEvery = 10 * time.Minute
-	// keepAnyway is after how long that is tried although nothing tells of a change: a file may change unseen.
+	// keepAnyway is after how long that is tried although nothing tells of a change, for a file may change unseen, and after
+	// how long again where it came to nothing.
 	keepAnyway = time.Hour
 	// keepTime is how long one checkpoint that nobody waits for may take.
 	keepTime = time.Minute
@@ -97,7 +98,8 @@ func (c *checkpointer) due(sessions []hitchpost.Session, now time.Time) map[stri
 			k.run, k.agent, k.state = session.Restarts, c.s.agentIn(session) != "", cmp.Or(was, session.State)
 		}
 		why := k.turned(session.State)
-		if why == "" && session.State.Live() && now.Sub(k.looked) >= keepEvery {
+		if why == "" && session.State.Live() && now.Sub(k.looked) >= keepEvery &&
+			(k.fault == "" || now.Sub(k.tried) >= keepAnyway) {
 			k.looked = now
 			why = keptRegularly
 		}
@@ -140,7 +142,7 @@ func (c *checkpointer) keep(ctx context.Context, id, why string) {
 	default:
 		return
 	}
-	began, output := time.Now(), session.LastOutputAt
+	began, output, was := time.Now(), session.LastOutputAt, *k
 	type kept struct {
 		print git.Print
 		err   error
@@ -151,15 +153,16 @@ func (c *checkpointer) keep(ctx context.Context, id, why string) {
 	go func() { // not waited for where the disk hangs
 		defer func() { <-c.slot }()
 		print, err := git.Fingerprint(limited, session.Cwd)
-		quiet := why == keptRegularly && print == k.print && !output.After(k.output) && time.Since(k.tried) < keepAnyway
+		quiet := why == keptRegularly && print == was.print && !output.After(was.output) && began.Sub(was.tried) < keepAnyway
 		if err == nil && print != (git.Print{}) && !quiet {
 			_, err = keepFiles(limited, session, why)
 		}
 		done <- kept{print, err}
 	}()
+	k.tried, k.looked = began, began
 	select {
 	case got := <-done:
-		k.print, k.output, k.tried, k.looked = got.print, output, began, began
+		k.print, k.output = got.print, output
 		c.note(ctx, session, k, got.err)
 	case <-limited.Done():
 		c.note(ctx, session, k, context.Cause(limited))

@@ -46,6 +46,14 @@ func TestWhenFilesAreKept(t *testing.T) {
 			}
 		}
 	}
+	c.seen["shell"].fault = "git took too long"
+	c.seen["shell"].tried = start.Add(2 * keepEvery)
+	if got := c.due([]hitchpost.Session{shell}, start.Add(4*keepEvery)); len(got) != 0 {
+		t.Errorf("soon after one that failed: %v", got)
+	}
+	if got := c.due([]hitchpost.Session{shell}, start.Add(2*keepEvery+keepAnyway)); got["shell"] != keptRegularly {
+		t.Errorf("an hour after one that failed: %v", got)
+	}
 	short := hitchpost.Session{ID: "short", Kind: hitchpost.Claude, Node: "here", State: hitchpost.Failed}
 	if got := c.due([]hitchpost.Session{short}, start); got["short"] != "its agent has ended" {
 		t.Errorf("of one that came and went: %v", got)

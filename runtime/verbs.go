@@ -18,7 +18,7 @@ import (
 func (s *Service) resolve(ctx context.Context, a hitchpost.Actor, ref string) (hitchpost.Session, error) {
 	ref = s.spellOut(a, ref)
 	if got, ok := s.board.named(ref); ok {
-		return got, nil
+		return s.withClash(got), nil
 	}
 	return s.Store.Resolve(ctx, ref, a.Fingerprint)
 }
