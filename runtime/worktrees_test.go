@@ -168,3 +168,29 @@ func TestNoWorktreeWithoutASession(t *testing.T) {
 	_, err = r.RemoveWorktree(t.Context(), admin, res.Session.ID)
 	kind(t, err, hitchpost.NotFoundError)
 }
+
+// A worktree that was made from another one goes also when that one is gone.
+func TestRemoveAWorktreeOfAWorktree(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	dir := r.repo("app")
+	var made [2]hitchpost.Session
+	for i, from := range []string{dir, ""} {
+		if from == "" {
+			from = made[0].Cwd
+		}
+		res, err := r.Start(t.Context(), admin, inWorktree([]string{"one", "two"}[i], from, "", "true"))
+		must(t, err)
+		made[i] = r.becomes(res.Session.ID, hitchpost.Stopped)
+	}
+	if made[1].WorktreeOf != made[0].Worktree {
+		t.Errorf("made of %s", made[1].WorktreeOf)
+	}
+	for _, s := range made {
+		_, err := r.RemoveWorktree(t.Context(), admin, s.ID)
+		must(t, err)
+	}
+	if list := r.git(dir, "worktree", "list"); strings.Contains(list, "\n") {
+		t.Errorf("left: %s", list)
+	}
+}
