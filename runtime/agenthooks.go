@@ -35,7 +35,17 @@ func (s *Service) heedHooks(ctx context.Context) {
 	if s.agents.spool == nil {
 		return
 	}
-	dropped, err := s.agents.spool.Read(ctx, s.hookToken, s.heedHook)
+	var away error // of the store: who waited for it once a session would hold up everybody
+	dropped, err := s.agents.spool.Read(ctx, s.hookToken, func(ctx context.Context, e claude.Event) error {
+		if away != nil {
+			return away
+		}
+		err := s.heedHook(ctx, e)
+		if hitchpost.KindOf(err) == hitchpost.UnavailableError {
+			away = err
+		}
+		return err
+	})
 	if ctx.Err() != nil {
 		return
 	}
@@ -48,14 +58,14 @@ func (s *Service) heedHooks(ctx context.Context) {
 
 // hookToken is fs.ErrNotExist for a session whose files are gone, or that never had a token.
 func (s *Service) hookToken(session string) (string, error) {
-	if !isConversation(session) { // it becomes a part of a path, and is of the same form
+	if id, err := uuid.Parse(session); err != nil || id.String() != session { // it becomes a part of a path
 		return "", fs.ErrNotExist
 	}
 	token, err := durable.Read(s.folder.token(session), heardLimit)
 	return string(token), err
 }
 
-// lateHook is for how long an event of a run that the store does not know yet is kept.
+// lateHook is for how long an event of a run that the store does not know yet is kept, however clocks were set.
 const lateHook = time.Minute
 
 // heedHook takes in one event. An error leaves it in the spool.
@@ -64,7 +74,7 @@ func (s *Service) heedHook(ctx context.Context, e claude.Event) error {
 	switch {
 	case !ok || session.Agent == nil || session.Node != s.Node.Name || e.Run < session.Restarts:
 		return nil
-	case e.Run > session.Restarts && time.Since(e.At) < lateHook: // tmux is ahead of a restored store, for a moment
+	case e.Run > session.Restarts && time.Since(e.At).Abs() < lateHook: // tmux is ahead of a restored store, for a moment
 		return errors.New("an event of a run that is not known yet")
 	case e.Run > session.Restarts:
 		return nil
@@ -76,19 +86,18 @@ func (s *Service) heedHook(ctx context.Context, e claude.Event) error {
 	if !s.calledByAgent(session, seen, e) {
 		return nil
 	}
-	if moved(session, e) && !opens(seen, e) {
+	if moved(session, e) && !opens(seen, e) && !seen.hooks.Outran(e) {
 		if err := s.moveConversation(ctx, session, e); err != nil {
 			return err
 		}
-		seen.differ, seen.read = time.Time{}, factsRead{}
+		seen.differ, seen.asked = time.Time{}, time.Time{}
 	}
-	seen.heard = later(seen.heard, e.At)
 	if next := seen.hooks.With(e); next != seen.hooks {
 		seen.hooks, seen.worked = next, seen.worked || next.Phase == claude.PhaseWorking
 		s.agentTrouble("what hooks told is not kept", s.keepHeard(session, next))
 	}
 	if e.Name == claude.HookStop || e.Name == claude.HookUserPromptSubmit {
-		seen.read.due = true
+		seen.due = time.Now().Add(factsLag)
 	}
 	return nil
 }
@@ -109,7 +118,7 @@ func (s *Service) calledByAgent(session hitchpost.Session, seen *agentSeen, e cl
 // moved reports whether the event tells that the session's process has another conversation now. A SessionEnd tells which
 // one is left, and one that came to nothing names any.
 func moved(session hitchpost.Session, e claude.Event) bool {
-	return isConversation(e.Conversation) && e.Conversation != session.ConversationID &&
+	return claude.IsConversation(e.Conversation) && e.Conversation != session.ConversationID &&
 		e.Name != claude.HookSessionEnd && e.Subagent == ""
 }
 
@@ -117,12 +126,6 @@ func moved(session hitchpost.Session, e claude.Event) bool {
 // copy, some versions first name the one that is copied.
 func opens(seen *agentSeen, e claude.Event) bool {
 	return e.Name == claude.HookSessionStart && seen.hooks.Heard.IsZero()
-}
-
-// isConversation reports whether a text is the id of a conversation, a lower-case UUID.
-func isConversation(text string) bool {
-	id, err := uuid.Parse(text)
-	return err == nil && id.String() == text
 }
 
 // moveConversation records the conversation that an event tells of. Also for a session that has ended since: it is the
@@ -139,12 +142,15 @@ func (s *Service) moveConversation(ctx context.Context, session hitchpost.Sessio
 	})
 }
 
-// noteAgent hands news of an agent to the store, and shows the result on the board at once. News that comes too late is
-// no error.
+// noteAgent hands news of an agent to the store, and shows the result on the board at once. News that comes too late, or
+// that the store cannot hold, is no error.
 func (s *Service) noteAgent(ctx context.Context, session hitchpost.Session, n store.AgentNews) error {
 	got, err := s.Store.NoteAgent(ctx, session.ID, n)
 	switch hitchpost.KindOf(err) {
 	case hitchpost.ConflictError, hitchpost.NotFoundError:
+		return nil
+	case hitchpost.UsageError: // what cannot be kept would be in the way of all that comes behind it
+		s.Log.Warn("news of an agent dropped", "session", session.ID, "err", err)
 		return nil
 	}
 	if err != nil {
@@ -159,8 +165,7 @@ func (b *agentBook) of(s *Service, session hitchpost.Session) *agentSeen {
 	if seen := b.seen[session.ID]; seen != nil && seen.run == session.Restarts {
 		return seen
 	}
-	hooks := s.readHeard(session)
-	seen := &agentSeen{run: session.Restarts, hooks: hooks, heard: hooks.Heard}
+	seen := &agentSeen{run: session.Restarts, hooks: s.readHeard(session)}
 	b.seen[session.ID] = seen
 	return seen
 }
@@ -181,26 +186,17 @@ type heardFile struct {
 	Hooks claude.Hooks `json:"hooks"`
 }
 
-// keepHeard writes it down, in one piece. After a power loss nothing hangs on it: the process is gone.
+// keepHeard writes it down, in one piece. It is not made durable, which would take a disk's time at every step of every
+// agent: after a power loss the process is gone, and what is left of the file is no JSON or of an earlier step.
 func (s *Service) keepHeard(session hitchpost.Session, hooks claude.Hooks) error {
 	data, err := json.Marshal(heardFile{session.Restarts, hooks})
 	if err != nil {
 		return err
 	}
 	path := s.folder.heard(session.ID)
-	name, err := durable.Aside(path, data)
-	if err != nil {
+	aside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)) // one at a time: nobody else looks at the agents
+	if err := os.WriteFile(aside, data, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(name, path); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return nil
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return os.Rename(aside, path)
 }

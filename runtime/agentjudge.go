@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"os"
 	"reflect"
 	"time"
 
@@ -20,32 +19,32 @@ const (
 )
 
 // judgeAgent holds what is known of an agent against what the store has, and tells the store of what is new.
-func (s *Service) judgeAgent(ctx context.Context, session hitchpost.Session, entries []claude.Entry) error {
+func (s *Service) judgeAgent(ctx context.Context, session hitchpost.Session, r reading, dir *configDir) error {
 	seen := s.agents.of(s, session)
 	now := time.Now()
-	sight := claude.Sight{Now: now, Started: session.StartedAt, Heard: seen.heard, Hooks: seen.hooks}
-	if pane := s.agents.pane(session); pane != 0 {
-		if entry, ok := claude.OfProcess(entries, pane); ok {
-			sight.Entry, sight.Heard = &entry, now
-			seen.pid, seen.heard = entry.Pid, now
+	sight := claude.Sight{Now: now, Started: session.StartedAt, Blind: r.trouble(now) != nil, Hooks: seen.hooks}
+	if pane := s.agents.pane(session); pane != 0 && !sight.Blind {
+		if entry, ok := claude.OfProcess(r.entries, pane); ok {
+			sight.Entry, seen.pid, seen.noted = &entry, entry.Pid, r.at
 		}
 	}
+	sight.Noted = seen.noted
 	agent := *session.Agent
 	agent.Mark = "" // what comes of looking is older or newer than no event
-	agent.Hooks = hookHealth(session, seen, sight.Entry, now)
-	n := store.AgentNews{Run: session.Restarts, Source: hitchpost.FromRegistry}
-	if v := claude.Judge(sight); v.Known {
-		agent.Status, agent.StatusSource, agent.StatusAt, agent.Uncertain = v.Status, v.Source, v.Since.UTC(), v.Uncertain
-		n.Waits, n.Reason, n.Source, n.Since = &v.Waits, v.Reason, v.Source, v.Since
-		if sameWait(session, v) && !seen.worked {
-			n.Since = session.StateSince
-		}
-	}
 	if e := sight.Entry; e != nil {
 		agent.Version = e.Version
-		n.Conversation, n.How = s.otherConversation(session, seen, *e, now)
+		if moved, err := s.followRegister(ctx, session, seen, *e, now); moved || err != nil {
+			return err
+		}
 	}
-	s.readFacts(ctx, session, seen, &agent, now)
+	agent.Hooks = hookHealth(session, seen, sight.Entry, now)
+	n := store.AgentNews{Run: session.Restarts, Source: hitchpost.FromRegistry}
+	heed(session, seen, claude.Judge(sight), &agent, &n)
+	if now.Sub(seen.asked) >= factsEvery || now.Before(seen.due) {
+		seen.asked = now
+		dir.ask(session)
+	}
+	s.agentTrouble("the transcript of "+session.ID, dir.tell(session, &agent))
 	n.Agent = agent
 	if isNews(session, n) {
 		if err := s.noteAgent(ctx, session, n); err != nil {
@@ -56,6 +55,23 @@ func (s *Service) judgeAgent(ctx context.Context, session hitchpost.Session, ent
 	return nil
 }
 
+// heed puts a verdict into what the store is told.
+func heed(session hitchpost.Session, seen *agentSeen, v claude.Verdict, agent *hitchpost.Agent, n *store.AgentNews) {
+	if !v.Known {
+		if v.Uncertain != "" {
+			agent.Uncertain = v.Uncertain
+		}
+		return
+	}
+	// In the database's unit: else each look would find another time than the store has.
+	since := v.Since.UTC().Truncate(time.Microsecond)
+	agent.Status, agent.StatusSource, agent.StatusAt, agent.Uncertain = v.Status, v.Source, since, v.Uncertain
+	n.Waits, n.Reason, n.Source, n.Since = &v.Waits, v.Reason, v.Source, since
+	if sameWait(session, v) && !seen.worked {
+		n.Since = session.StateSince
+	}
+}
+
 // sameWait reports whether a verdict is of the wait that the session is in: hook and register tell of it one after the
 // other.
 func sameWait(session hitchpost.Session, v claude.Verdict) bool {
@@ -63,20 +79,31 @@ func sameWait(session hitchpost.Session, v claude.Verdict) bool {
 		v.Since.Sub(session.StateSince).Abs() < movePatience
 }
 
-// otherConversation is the conversation that the register has in place of the store's, once it has told so for a while.
-func (s *Service) otherConversation(
-	session hitchpost.Session, seen *agentSeen, e claude.Entry, now time.Time,
-) (id, how string) {
+// followRegister records the conversation that the register has in place of the store's, once it has told so for a while.
+func (s *Service) followRegister(
+	ctx context.Context, session hitchpost.Session, seen *agentSeen, e claude.Entry, now time.Time,
+) (moved bool, err error) {
 	switch {
-	case e.Conversation == session.ConversationID || !isConversation(e.Conversation):
+	case e.Conversation == session.ConversationID || !claude.IsConversation(e.Conversation):
 		seen.differ = time.Time{}
+		return false, nil
 	case seen.differ.IsZero():
 		seen.differ = now
-	case now.Sub(seen.differ) > movePatience:
-		seen.read = factsRead{}
-		return e.Conversation, "changed"
+		return false, nil
+	case now.Sub(seen.differ) <= movePatience:
+		return false, nil
 	}
-	return "", ""
+	agent := *session.Agent
+	agent.Mark = ""
+	err = s.noteAgent(ctx, session, store.AgentNews{
+		Run: session.Restarts, Agent: agent, Conversation: e.Conversation, How: "changed", Source: hitchpost.FromRegistry,
+		Since: seen.differ,
+	})
+	if err == nil {
+		seen.differ, seen.asked = time.Time{}, time.Time{}
+		s.agents.look()
+	}
+	return true, err
 }
 
 // hookHealth tells whether hooks of this run were seen. They come before the register shows a prompt.
@@ -99,63 +126,4 @@ func isNews(session hitchpost.Session, n store.AgentNews) bool {
 	}
 	waits := session.State == hitchpost.WaitingForInput
 	return n.Waits != nil && (*n.Waits != waits || waits && n.Reason != session.StateReason)
-}
-
-// factsRead is when and in what state the transcript was read last.
-type factsRead struct {
-	at   time.Time
-	due  bool // something ended that the transcript tells of
-	size int64
-	mod  time.Time
-}
-
-const (
-	// factsEvery is how often a transcript that grows is read at most, where no hook tells of the end of a turn.
-	factsEvery = 10 * time.Second
-	// factsTime is how long that may take.
-	factsTime = 2 * time.Second
-)
-
-// readFacts takes from the transcript what the agent's row shows, where it has changed since.
-func (s *Service) readFacts(
-	ctx context.Context, session hitchpost.Session, seen *agentSeen, agent *hitchpost.Agent, now time.Time,
-) {
-	if !seen.read.due && now.Sub(seen.read.at) < factsEvery {
-		return
-	}
-	seen.read.at = now
-	if agent.Transcript == "" {
-		path, _, err := claude.FindTranscript(ctx, agent.ConfigDir, session.ConversationID)
-		if err != nil || path == "" {
-			return
-		}
-		agent.Transcript = path
-	}
-	about, err := os.Stat(agent.Transcript)
-	if err != nil {
-		agent.Transcript = "" // it may come back, also elsewhere
-		return
-	}
-	if about.Size() == seen.read.size && about.ModTime().Equal(seen.read.mod) {
-		seen.read.due = false
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, factsTime)
-	defer cancel()
-	facts, err := claude.ReadFacts(ctx, agent.Transcript)
-	if err != nil {
-		s.agentTrouble("a transcript", err)
-		return
-	}
-	tokens, err := seen.tally.Read(ctx, agent.Transcript)
-	if err != nil {
-		s.agentTrouble("a transcript", err)
-		return
-	}
-	seen.read = factsRead{at: now, due: !tokens.Whole, size: about.Size(), mod: about.ModTime()}
-	if !tokens.Whole {
-		seen.read.size = -1 // there is more to count
-	}
-	agent.Title, agent.LastPrompt, agent.LastAnswer = facts.Title, facts.LastPrompt, facts.LastAnswer
-	agent.TokensIn, agent.TokensOut, agent.ContextTokens = tokens.In, tokens.Out, facts.Context
 }

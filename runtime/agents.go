@@ -17,7 +17,9 @@ const agentEvery = time.Second
 
 // agentBook is what the service knows of the agents of this node's sessions beside the store.
 type agentBook struct {
-	looking chan struct{} // holds a token while somebody looks at the agents, who does so alone
+	// looking holds a token while somebody looks at the agents, who does so alone. It is held over calls of the store and
+	// the data directory, which have their limits, and over no other directory: a disk that hangs has none.
+	looking chan struct{}
 	wake    chan struct{} // asks for a look; holds one
 	spool   *claude.Spool // nil where Run is not at work; read under looking, as all below but panes
 	seen    map[string]*agentSeen
@@ -32,12 +34,12 @@ type agentBook struct {
 type agentSeen struct {
 	run    int
 	hooks  claude.Hooks
-	heard  time.Time // when hook or register last told something of this run
+	noted  time.Time // when the register had an entry of it last
 	pid    int       // of the agent itself; 0: not known yet
 	worked bool      // hooks told of work that no judgement has seen yet
 	differ time.Time // since when the register names another conversation; zero: it does not
-	read   factsRead
-	tally  claude.Tally
+	asked  time.Time // when the transcript was asked for facts last
+	due    time.Time // until when it is asked again and again: something ended that it is about to tell of
 }
 
 func newAgentBook() *agentBook {
@@ -115,18 +117,22 @@ func (s *Service) agentLoop(ctx context.Context) error {
 		return err
 	}
 	defer spool.Close()
-	registers := newRegisters()
-	defer registers.close()
+	dirs := newConfigDirs(s.agents.look)
+	defer dirs.close()
 	defer s.agents.openSpool(spool)()
+	select {
+	case <-s.ready: // events of a session that is still to be adopted would be those of a stranger
+	case <-ctx.Done():
+		return nil
+	}
 	t := time.NewTicker(agentEvery)
 	defer t.Stop()
 	for {
-		s.lookAtAgents(ctx, registers)
+		s.lookAtAgents(ctx, dirs)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-spool.Wake():
-		case <-registers.wake:
 		case <-s.agents.wake:
 		case <-t.C:
 		}
@@ -144,33 +150,32 @@ func (b *agentBook) openSpool(spool *claude.Spool) (closed func()) {
 	return func() { set(nil) }
 }
 
-// lookAtAgents makes one round: first the hooks, then the register, then what follows from both.
-func (s *Service) lookAtAgents(ctx context.Context, registers *registers) {
+// lookAtAgents makes one round: what the registers had a moment ago, then the hooks, then what follows from both. It ends
+// early where the store is away: nothing of it can be recorded then.
+func (s *Service) lookAtAgents(ctx context.Context, dirs *configDirs) {
 	if s.agents.lock(ctx) != nil {
 		return
 	}
 	defer s.agents.unlock()
+	readings := dirs.readings()
 	s.heedHooks(ctx)
 	running := s.board.agents(s.Node.Name)
 	s.agents.forget(running)
-	registers.keep(running)
-	read := map[string][]claude.Entry{}
+	dirs.keep(running)
+	now := time.Now()
+	for dir, r := range readings {
+		s.agentTrouble("the register of "+dir, r.trouble(now))
+	}
 	for _, session := range running {
-		if !session.State.Live() {
+		r, ok := readings[session.Agent.ConfigDir]
+		if !ok || !session.State.Live() || r.none && r.trouble(now) == nil {
 			continue
 		}
-		dir := session.Agent.ConfigDir
-		entries, ok := read[dir]
-		if !ok {
-			var err error
-			if entries, err = claude.ReadRegistry(dir); err != nil {
-				s.agentTrouble("the register of "+dir, err)
-				continue // unknown is not gone
-			}
-			s.agentTrouble("the register of "+dir, nil)
-			read[dir] = entries
+		err := s.judgeAgent(ctx, session, r, dirs.of(session))
+		s.agentTrouble("what an agent does", err)
+		if hitchpost.KindOf(err) == hitchpost.UnavailableError {
+			return
 		}
-		s.agentTrouble("what an agent does", s.judgeAgent(ctx, session, entries))
 	}
 }
 
@@ -202,69 +207,4 @@ func (s *Service) agentTrouble(part string, err error) {
 	}
 	delete(s.agents.warned, part)
 	s.Log.Info("agents followed again", "part", part)
-}
-
-// registers are the watches on the registers of the config directories in use.
-type registers struct {
-	wake    chan struct{}
-	watches map[string]*registerWatch
-}
-
-type registerWatch struct {
-	watch *claude.Watch
-	stop  chan struct{}
-	done  chan struct{}
-}
-
-func newRegisters() *registers {
-	return &registers{wake: make(chan struct{}, 1), watches: map[string]*registerWatch{}}
-}
-
-// keep watches the config directories of these sessions, and no others.
-func (r *registers) keep(sessions []hitchpost.Session) {
-	used := map[string]bool{}
-	for _, session := range sessions {
-		dir := session.Agent.ConfigDir
-		used[dir] = true
-		if r.watches[dir] == nil {
-			r.watches[dir] = r.begin(dir)
-		}
-	}
-	for dir, w := range r.watches {
-		if !used[dir] {
-			w.end()
-			delete(r.watches, dir)
-		}
-	}
-}
-
-func (r *registers) begin(dir string) *registerWatch {
-	w := &registerWatch{claude.WatchDir(claude.RegistryDir(dir)), make(chan struct{}), make(chan struct{})}
-	go func() {
-		defer close(w.done)
-		for {
-			select {
-			case <-w.stop:
-				return
-			case <-w.watch.Wake():
-				select {
-				case r.wake <- struct{}{}:
-				default:
-				}
-			}
-		}
-	}()
-	return w
-}
-
-func (w *registerWatch) end() {
-	close(w.stop)
-	<-w.done
-	w.watch.Close()
-}
-
-func (r *registers) close() {
-	for _, w := range r.watches {
-		w.end()
-	}
 }

@@ -80,6 +80,14 @@ func (d *den) waits(id, reason string) hitchpost.Session {
 	})
 }
 
+// asks waits until a dialog is up, which its hook tells of before it takes keys.
+func (d *den) asks(id, reason string) hitchpost.Session {
+	d.t.Helper()
+	return d.is(id, "asking: "+reason, func(s hitchpost.Session) bool {
+		return s.State == hitchpost.WaitingForInput && s.StateReason == reason && s.Agent.StatusSource == hitchpost.FromRegistry
+	})
+}
+
 func (d *den) works(id string) hitchpost.Session {
 	d.t.Helper()
 	return d.is(id, "at work", func(s hitchpost.Session) bool { return s.State == hitchpost.Detached && s.Agent.Status == "busy" })
@@ -128,7 +136,7 @@ func TestAgentTellsWhenItWaits(t *testing.T) {
 	})
 
 	d.send(s.ID, `@tool Bash {"command":"cat gate","description":"x"}`, "Enter")
-	if got := d.waits(s.ID, "permission: Bash"); !got.StateSince.After(first.StateSince) {
+	if got := d.asks(s.ID, "permission: Bash"); !got.StateSince.After(first.StateSince) {
 		t.Errorf("waits since %v", got.StateSince)
 	}
 	gate := filepath.Join(d.home.Project, "gate")
@@ -137,7 +145,7 @@ func TestAgentTellsWhenItWaits(t *testing.T) {
 	d.waits(s.ID, "turn finished")
 
 	d.send(s.ID, `@tool Bash {"command":"true","description":"x"}`, "Enter")
-	d.waits(s.ID, "permission: Bash")
+	d.asks(s.ID, "permission: Bash")
 	d.send(s.ID, "", "Escape") // no hook tells
 	d.is(s.ID, "idle", func(s hitchpost.Session) bool { return s.Agent.Status == "idle" && s.StateReason != "permission: Bash" })
 
@@ -169,8 +177,8 @@ func TestAgentMovesToAnotherConversation(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	eventually(t, func() bool {
-		entries, err := os.ReadDir(filepath.Join(d.dir, "hooks"))
-		return err == nil && len(entries) >= 2 // SessionEnd, SessionStart
+		events, err := filepath.Glob(filepath.Join(d.dir, "hooks", "*.json"))
+		return err == nil && len(events) >= 2 // SessionEnd, SessionStart
 	}, func() string { return "the hooks are not spooled" })
 	d.killTmux() // before anybody has heard
 	d.up()
@@ -225,6 +233,48 @@ func TestAgentWithoutItsTranscript(t *testing.T) {
 	must(t, os.RemoveAll(d.home.Project))
 	_, err = d.Restart(context.Background(), admin, s.ID, hitchpost.RestartRequest{Fresh: true})
 	kind(t, err, hitchpost.UsageError) // no directory
+}
+
+// Where neither hooks nor the register tell anything any more, the state stays as it was, and is shown as uncertain.
+func TestAgentFallsSilent(t *testing.T) {
+	t.Parallel()
+	d := newDen(t)
+	d.home.Settings(t, map[string]any{"disableAllHooks": true})
+	res, err := d.Start(context.Background(), admin, d.request("job"))
+	must(t, err)
+	s := d.waits(res.Session.ID, "waits for a prompt")
+	register := filepath.Join(d.home.Config, "sessions")
+	must(t, os.Rename(register, register+".away"))
+	silent := d.is(s.ID, "uncertain", func(s hitchpost.Session) bool {
+		return strings.Contains(s.Agent.Uncertain, "the register has no entry of it; last heard at ")
+	})
+	if silent.State != hitchpost.WaitingForInput || silent.StateReason != s.StateReason || silent.Agent.Status != "idle" {
+		t.Errorf("%s (%s), %s", silent.State, silent.StateReason, silent.Agent.Status)
+	}
+	must(t, os.WriteFile(register, nil, 0o600)) // which cannot be read
+	d.is(s.ID, "uncertain", func(s hitchpost.Session) bool {
+		return strings.Contains(s.Agent.Uncertain, "the register cannot be read; last heard at ")
+	})
+	must(t, os.Remove(register))
+	must(t, os.Rename(register+".away", register))
+	d.waits(s.ID, "waits for a prompt")
+}
+
+// Which conversation a session has is known from the register too, once it has told so for a while, and what was left is
+// on record until then.
+func TestAgentMovesWithoutHooks(t *testing.T) {
+	t.Parallel()
+	d := newDen(t)
+	d.home.Settings(t, map[string]any{"disableAllHooks": true})
+	res, err := d.Start(context.Background(), admin, d.request("job"))
+	must(t, err)
+	s := d.waits(res.Session.ID, "waits for a prompt")
+	left := time.Now()
+	d.send(s.ID, "/clear", "Enter")
+	moved := d.is(s.ID, "moved", func(now hitchpost.Session) bool { return now.ConversationID != s.ConversationID })
+	if f := moved.Agent.Former; len(f) != 1 || f[0].ID != s.ConversationID || f[0].How != "changed" || f[0].Until.Before(left) {
+		t.Errorf("%+v, left at %v", f, left)
+	}
 }
 
 // Two processes never have one conversation: whoever is second is told who has it.

@@ -69,7 +69,7 @@ func (o *observed) look() claude.Verdict {
 	if e, ok := claude.OfProcess(entries, o.p.Pid()); ok {
 		o.entry = &e
 	}
-	v := claude.Judge(claude.Sight{Now: time.Now(), Started: o.begun, Entry: o.entry, Hooks: o.hooks, Heard: o.hooks.Heard})
+	v := claude.Judge(claude.Sight{Now: time.Now(), Started: o.begun, Entry: o.entry, Hooks: o.hooks})
 	if n := len(o.verdicts); n == 0 || o.verdicts[n-1] != v {
 		o.verdicts = append(o.verdicts, v)
 	}

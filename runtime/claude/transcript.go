@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/hitchpost/hitchpost"
 )
 
@@ -41,7 +39,7 @@ const (
 // it is the one with messages that was changed last. The state is TranscriptNone, with an empty path, where there is none.
 // An error means that nothing is known.
 func FindTranscript(ctx context.Context, configDir, conversation string) (path string, state TranscriptState, err error) {
-	if _, err := uuid.Parse(conversation); err != nil || len(conversation) != 36 {
+	if !IsConversation(conversation) {
 		return "", "", hitchpost.Errorf(hitchpost.UsageError, "a conversation's id is a UUID")
 	}
 	projects := filepath.Join(configDir, "projects")

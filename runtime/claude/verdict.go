@@ -37,13 +37,14 @@ type Sight struct {
 	Now     time.Time
 	Started time.Time // when this run was
 	Entry   *Entry    // of the register, as it is now; nil: there is none
-	Heard   time.Time // when either source told something of this run; zero: never
+	Blind   bool      // the register cannot be read, and so Entry is nil
+	Noted   time.Time // when the register had an entry of it last; zero: never
 	Hooks   Hooks     // of this run
 }
 
 // Verdict is what follows from a Sight.
 type Verdict struct {
-	Known  bool   // false: nothing is known of it yet, and the session's state stays as it is
+	Known  bool   // false: nothing new is known of it, and the session's state stays as it is
 	Waits  bool   // for a person
 	Status string // a Status…, or empty
 	Reason string // why it waits, or what it does
@@ -68,8 +69,8 @@ type claim struct {
 // interrupts a turn, says no in a dialog, or says yes before the tool has run to its end. So the newer of the two counts,
 // a hook that the register does not bear out within three seconds makes the state uncertain, and details of hooks are
 // used where they fit what the register says. Where the register has no entry, hooks alone are uncertain unless they
-// tell of an end. Give it the hooks that were in the spool before the register was read: then what came first is judged
-// first.
+// tell of an end; one that went a moment ago may be about to be written anew. Give it the hooks that are in the spool
+// after the register was read: one that came before what the register tells is then among them.
 func Judge(s Sight) Verdict {
 	if s.Hooks.At.After(s.Now.Add(clockSlack)) {
 		s.Hooks.At = time.Time{} // the clock was set back since: it is older than all that is heard now
@@ -208,6 +209,9 @@ func (s Sight) hook() (claim, bool) {
 
 // withoutRegister judges where the register does not tell a status.
 func (s Sight) withoutRegister(hook claim, hooked bool) Verdict {
+	if s.Entry == nil && !s.Noted.IsZero() && s.Now.Sub(s.Noted) <= disputeTime && !(hooked && hook.at.After(s.Noted)) {
+		return Verdict{}
+	}
 	if hooked {
 		v := s.verdict(hook, hitchpost.FromHook)
 		ended := hook.waits && hook.status == StatusIdle
@@ -225,21 +229,35 @@ func (s Sight) withoutRegister(hook claim, hooked bool) Verdict {
 		up = s.Entry.StatusAt // a script may have started it much later
 	}
 	switch {
-	case s.Entry != nil && s.Entry.Status != "", s.Entry == nil && !s.Heard.IsZero():
+	case s.Entry != nil && s.Entry.Status != "", s.Entry == nil && !s.heard().IsZero():
 		return Verdict{Uncertain: "no hook tells a state, and " + s.silence()}
 	case s.Now.Sub(up) < startTime:
 		return Verdict{}
+	case s.Blind:
+		return Verdict{Uncertain: "no hook tells a state, and " + s.silence()}
 	}
 	return s.verdict(claim{waits: true, reason: ReasonStartUp, at: up}, hitchpost.FromRegistry)
 }
 
+// heard is when either source told something last; zero: never.
+func (s Sight) heard() time.Time {
+	if s.Hooks.Heard.After(s.Noted) {
+		return s.Hooks.Heard
+	}
+	return s.Noted
+}
+
 // silence is what the register has instead of a status that is known here.
 func (s Sight) silence() string {
+	what := "the register has no entry of it"
+	if s.Blind {
+		what = "the register cannot be read"
+	}
 	switch {
-	case s.Entry == nil && s.Heard.IsZero():
-		return "the register has no entry of it"
+	case s.Entry == nil && s.heard().IsZero():
+		return what
 	case s.Entry == nil:
-		return "the register has no entry of it; last heard at " + clock(s.Heard)
+		return what + "; last heard at " + clock(s.heard())
 	case s.Entry.Status == "":
 		return "the register has no status of it since " + clock(s.Entry.StatusAt)
 	}

@@ -205,7 +205,7 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := claude.Sight{Now: at(c.now), Started: at(0), Entry: c.entry, Hooks: c.hooks, Heard: c.hooks.Heard}
+			s := claude.Sight{Now: at(c.now), Started: at(0), Entry: c.entry, Hooks: c.hooks}
 			if diff := cmp.Diff(c.want, claude.Judge(s)); diff != "" {
 				t.Error(diff)
 			}
@@ -256,7 +256,10 @@ func TestJudgeIsUncertain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := claude.Sight{Now: at(c.now), Started: at(0), Entry: c.entry, Hooks: c.hooks, Heard: at(c.heard)}
+			s := claude.Sight{Now: at(c.now), Started: at(0), Entry: c.entry, Hooks: c.hooks}
+			if c.heard > 0 {
+				s.Noted = at(c.heard)
+			}
 			got := claude.Judge(s)
 			c.want.Uncertain = c.text
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -301,5 +304,41 @@ func TestHooksOldNeverOverNew(t *testing.T) {
 	}
 	if again := beside.With(asked); again != beside {
 		t.Errorf("%+v, want %+v", again, beside)
+	}
+}
+
+// An entry that is not there for a moment, as while it is written, changes nothing; a hook that came since does.
+func TestJudgeWaitsForAnEntry(t *testing.T) {
+	t.Parallel()
+	s := claude.Sight{Now: at(502), Started: at(0), Noted: at(500), Hooks: told(prompted(10))}
+	if got := claude.Judge(s); got != (claude.Verdict{}) {
+		t.Errorf("interrupted long ago, entry caught in the writing: %+v", got)
+	}
+	s.Hooks = s.Hooks.With(stops(501, 0, 0))
+	if got, want := claude.Judge(s), waits(501, byHook, "idle", "turn finished"); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	s.Hooks, s.Now = told(prompted(10)), at(504)
+	if got := claude.Judge(s); got.Uncertain == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Of a register that cannot be read nothing is concluded: neither a dialog nor that it has no entry.
+func TestJudgeBlind(t *testing.T) {
+	t.Parallel()
+	s := claude.Sight{Now: at(2), Started: at(0), Blind: true}
+	if got := claude.Judge(s); got != (claude.Verdict{}) {
+		t.Errorf("%+v", got)
+	}
+	s.Now = at(20)
+	if got, want := claude.Judge(s), (claude.Verdict{Uncertain: "no hook tells a state, and the register cannot be read"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	s.Hooks = told(prompted(10))
+	want := works(10, byHook, "busy", "works")
+	want.Uncertain = "the hook UserPromptSubmit told busy at 2027-01-15 08:00:10 UTC, and the register cannot be read; last heard at 2027-01-15 08:00:10 UTC"
+	if got := claude.Judge(s); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -212,6 +212,9 @@ func conversationID(text string) string {
 	return id.String()
 }
 
+// IsConversation reports whether a text is the id of a conversation as Claude Code writes it, a lower-case UUID.
+func IsConversation(text string) bool { return text != "" && conversationID(text) == text }
+
 // quoted is a word in quotes for a message, cut where it is long.
 func quoted(word string) string {
 	if r := []rune(word); len(r) > 40 {
