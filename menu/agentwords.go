@@ -43,3 +43,8 @@ func doubt(s hitchpost.Session) string {
 	}
 	return ", uncertain"
 }
+
+// clashes is what else works in the tree of a session's agent.
+func clashes(s hitchpost.Session) string {
+	return "another agent in its tree: " + clean(hitchpost.NameAgents(s.Clash))
+}

@@ -43,7 +43,11 @@ func measure(sessions []hitchpost.Session, home string) natural {
 		if s.Project != "" {
 			n[colProject] = max(n[colProject], width(clean(s.Project)), width(heading(colProject)))
 		}
-		n[colPlace] = max(n[colPlace], width(clean(place(s, home))))
+		wide := width(clean(place(s, home)))
+		if len(s.Clash) > 0 {
+			wide += len(wordClash) + 1
+		}
+		n[colPlace] = max(n[colPlace], wide)
 		n[colTitle] = max(n[colTitle], width(clean(s.Title)))
 		if why := waitsFor(s); why != "" {
 			n[colReason] = max(n[colReason], width(why), width(heading(colReason)))

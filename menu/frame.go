@@ -189,7 +189,7 @@ func (m *model) pane(w, n int) []string {
 func (m *model) facts(s hitchpost.Session, w int) []string {
 	lines := []string{
 		m.theme.name.Render(fit(clean(s.Title), w)),
-		fit(strings.TrimRight(strings.Join([]string{clean(s.Handle), clean(string(s.Kind)), clean(s.Node), clean(s.Project)}, "  "), " "), w),
+		fit(clean(strings.TrimRight(strings.Join([]string{s.Handle, string(s.Kind), s.Node, s.Project}, "  "), " ")), w),
 		fit(cutLeft(clean(s.Cwd), w), w),
 	}
 	if s.Kind != hitchpost.Shell && len(s.Args) > 0 {
@@ -197,6 +197,11 @@ func (m *model) facts(s hitchpost.Session, w int) []string {
 	}
 	for _, line := range wrap(story(s, m.now), w, 2) {
 		lines = append(lines, m.theme.states[s.State].Render(fit(line, w)))
+	}
+	if len(s.Clash) > 0 {
+		for _, line := range wrap(clashes(s), w, 3) {
+			lines = append(lines, m.theme.problem.Render(fit(line, w)))
+		}
 	}
 	for _, text := range agentStory(s) {
 		for _, line := range wrap(text, w, 3) {

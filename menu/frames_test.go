@@ -100,7 +100,7 @@ func hostile() []hitchpost.Session {
 		out = append(out, hitchpost.Session{
 			ID: fmt.Sprintf("id-%02d", i), Handle: n, Title: n, Kind: hitchpost.Kind(n), Node: n, Repo: n, Branch: n, Cwd: "/" + n,
 			State: hitchpost.Detached, StateReason: n, StateSource: hitchpost.Source(n), StateSince: ago(time.Duration(i) * time.Hour),
-			Args: []string{n}, CreatedAt: ago(time.Duration(i+2) * time.Hour),
+			Args: []string{n}, Clash: []hitchpost.OtherProcess{{Program: n, Agent: n, Session: n}}, Project: n, CreatedAt: ago(time.Duration(i+2) * time.Hour),
 			Agent: &hitchpost.Agent{Title: n + n, LastPrompt: n, LastAnswer: n, Uncertain: n, Hooks: hitchpost.HooksNotSeen},
 		})
 	}

@@ -74,6 +74,9 @@ func (m *model) cell(s hitchpost.Session, c column, p widths) string {
 	case colProject:
 		return clean(s.Project)
 	case colPlace:
+		if len(s.Clash) > 0 {
+			return wordClash + " " + clean(place(s, m.list.home))
+		}
 		return clean(place(s, m.list.home))
 	case colOutput:
 		return age(s.LastOutputAt, m.now)
@@ -101,6 +104,10 @@ func (m *model) ink(s hitchpost.Session, c column) ink {
 	switch c {
 	case colState, colReason:
 		return m.theme.states[s.State]
+	case colPlace:
+		if len(s.Clash) > 0 {
+			return m.theme.problem
+		}
 	case colKind, colNode, colProject, colOutput, colAttached:
 		return m.theme.faint
 	}

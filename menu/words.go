@@ -19,6 +19,7 @@ const (
 	wordProduct = "hitchpost"
 	wordNone    = "-"
 	wordNow     = "<1m"
+	wordClash   = "CLASH"   // before where it works
 	wordWaiting = "WAITING" // where WAITING_FOR_INPUT has no room
 
 	wordCrash     = "something went wrong in the picker"

@@ -53,7 +53,9 @@ func TestANoteOutsideOfASession(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var out, errs strings.Builder
-	in := func(name string) string { return map[string]string{launch.Mark: "0198c5b0-7c7e-7d1e-9f7a-3b0c5d1e2f30"}[name] }
+	in := func(name string) string {
+		return map[string]string{launch.Mark: "0198c5b0-7c7e-7d1e-9f7a-3b0c5d1e2f30"}[name]
+	}
 	code := run(t.Context(), []string{"note"}, in, streams{strings.NewReader(""), &out, &errs})
 	if code != 2 || !strings.Contains(errs.String(), "restart the session") {
 		t.Errorf("%d, %s", code, errs.String())

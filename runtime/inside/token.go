@@ -15,7 +15,7 @@ import (
 // What the environment of a session tells the programs in it, beside the session's id.
 const (
 	SocketVariable = "HITCHPOST_SOCKET" // path of the service's socket
-	TokenVariable  = "HITCHPOST_TOKEN"  //nolint:gosec // the name of a variable, not what it holds
+	TokenVariable  = "HITCHPOST_TOKEN"  // the session's token
 )
 
 // Key is what the tokens of all sessions follow from, so that none has to be kept. It never leaves the service.
