@@ -60,10 +60,10 @@ func reserved(h string) bool {
 }
 
 // reservedWords are last and the verbs, of SSH and of the machine. A user name equal to a handle chooses that session,
-// so root, the likeliest user name of all, is none.
+// so root, the likeliest user name of all, is none; and diff is none, for it would be taken for that of a checkpoint.
 func reservedWords() []string {
 	return []string{
-		"attach", "backup", "capture", "card", "check", "checkpoint", "close", "completion", "connect", "doctor", "events",
+		"attach", "backup", "capture", "card", "check", "checkpoint", "close", "completion", "connect", "diff", "doctor", "events",
 		"help", "history", "hook", "key", "last", "ls", "migrate", "new", "node", "note", "rename", "restart", "restore",
 		"root", "send", "serve", "service", "show", "status", "stop", "task", "version", "wait", "whoami", "worktree",
 	}

@@ -7,6 +7,7 @@ import (
 
 	shellquote "github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hitchpost/hitchpost"
 )
@@ -58,9 +59,15 @@ func (c *call) newVerb() *cobra.Command {
 		},
 	}
 	c.prints(cmd, "session")
-	f := cmd.Flags()
+	newFlags(cmd.Flags(), &r)
+	cmd.Flags().StringVar(&kind, "kind", "", "`KIND`: claude, shell or command; shell or command if not given")
+	cmd.Flags().BoolVar(&attach, "attach", false, "attach to it; needs a terminal")
+	return cmd
+}
+
+// newFlags are the flags that a request is made of.
+func newFlags(f *pflag.FlagSet, r *hitchpost.StartRequest) {
 	f.StringVar(&r.Title, "title", "", "title `T`; the handle is made from it")
-	f.StringVar(&kind, "kind", "", "`KIND`: claude, shell or command; shell or command if not given")
 	f.StringVar(&r.Cwd, "cwd", "", "directory `DIR`, which exists; seen from the home if relative")
 	f.StringVar(&r.Project, "project", "", "project `P`")
 	f.StringVar(&r.Node, "node", "", "machine `N`")
@@ -69,12 +76,10 @@ func (c *call) newVerb() *cobra.Command {
 	f.StringVar(&r.Check, "check", "", "command `CMD` that checks the work")
 	f.StringVar(&r.RestartCommand, "restart-command", "", "command `CMD` that a restart runs instead")
 	f.StringArrayVar(&r.Env, "env", nil, "environment variable `K=V`, may be given again")
-	f.Var(worktreeFlag{&r}, "worktree", "in a worktree of its own, on `BRANCH` or a new one; see `worktree`")
+	f.Var(worktreeFlag{r}, "worktree", "in a worktree of its own, on `BRANCH` or a new one; see `worktree`")
 	f.Lookup("worktree").NoOptDefVal = anyBranch
 	f.BoolVar(&r.Force, "force", false, "an agent also beside another that works in the same tree")
 	f.BoolVar(&r.IfAbsent, "if-absent", false, "not where an open session has that title's handle: print that one")
-	f.BoolVar(&attach, "attach", false, "attach to it; needs a terminal")
-	return cmd
 }
 
 // checkNew refuses what could not mean anything.
