@@ -18,9 +18,10 @@ func (p *program) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "write the store, the host keys and the evidence into one file",
-		Long: `Writes the store, the identity and the host keys of this node, exit records, evidence and
-tasks into one file, also beside a running serve. The file holds private keys: keep it like
-one. It appears whole or not at all, and takes the place of an older one of that name.`,
+		Long: `Writes the store, the identity and the host keys of this node, exit records, evidence,
+tasks and your own presets into one file, also beside a running serve. The file holds private
+keys: keep it like one. It appears whole or not at all, and takes the place of an older one
+of that name.`,
 		Example: `  hitchpost backup /mnt/elsewhere/hitchpost.backup`,
 		Args:    oneWord("FILE"),
 	}

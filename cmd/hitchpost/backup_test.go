@@ -92,6 +92,8 @@ func TestRow15DiskLoss(t *testing.T) {
 				_, err := os.Stat(s.path("data/sessions/" + s.idOf("job") + "/screen.gz"))
 				return err == nil
 			})
+			must(t, os.MkdirAll(s.path("data/presets"), 0o700))
+			must(t, writeFile(s.path("data/presets/mine.json"), `{"version":1,"program":"true"}`))
 			before := map[string]seen{"job": s.show("job"), "shell": s.show("shell"), "done": s.show("done")}
 			key := s.hostKey()
 			file := s.path("backup")
@@ -116,6 +118,9 @@ func TestRow15DiskLoss(t *testing.T) {
 			s.up()
 			if got := s.hostKey(); got != key {
 				t.Errorf("host key %s, was %s", got, key)
+			}
+			if own, err := os.ReadFile(s.path("data/presets/mine.json")); err != nil || len(own) == 0 {
+				t.Errorf("a preset of the person's own: %q, %v", own, err)
 			}
 			for handle, was := range before {
 				want := "RECOVERABLE"

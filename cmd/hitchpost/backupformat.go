@@ -75,5 +75,8 @@ func tableOf(name string) (string, bool) {
 }
 
 // backedUp lists what of the data directory belongs to a backup. The private cluster does not: its rows do. Nor do the
-// lock and the tmux server's socket, which belong to processes.
-func backedUp() []string { return []string{"node-id", "hostkeys", "sessions", "exits", tasksDir} }
+// lock and the tmux server's socket, which belong to processes, and what hooks have left for the service, which is about
+// processes that run now.
+func backedUp() []string {
+	return []string{"node-id", "hostkeys", "sessions", "exits", tasksDir, "presets"}
+}
