@@ -1,6 +1,9 @@
 package hitchpost
 
-import "time"
+import (
+	"regexp"
+	"time"
+)
 
 // Agent is what is known of the agent that a session runs. The texts come from the agent's own files and hooks: whoever
 // shows them makes them safe first, see OneLine. An empty field is not known.
@@ -44,6 +47,12 @@ type FormerConversation struct {
 	Since, Until time.Time
 	How          string // how it was left, in one word: clear, resume, fork, branch, restart
 }
+
+// IsConversation reports whether a text can be an agent's id of a conversation: a UUID, or another short word. It can
+// stand as a word of a command line, since it is no flag and hides nothing.
+func IsConversation(id string) bool { return conversationForm.MatchString(id) }
+
+var conversationForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$`)
 
 // HookHealth tells whether the hooks that were given to an agent reach the service.
 type HookHealth string

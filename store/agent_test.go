@@ -140,7 +140,7 @@ func TestOneProcessPerConversation(t *testing.T) {
 	if s := b.change(t, holder.ID, hitchpost.ChangeRestartAsked); s.ConversationID != conversation || len(s.Agent.Former) != 1 {
 		t.Errorf("restarted again: %+v", s)
 	}
-	for _, wrong := range []string{"x", strings.ToUpper(newID()), "{" + newID() + "}"} {
+	for _, wrong := range []string{"-x", "a b", strings.Repeat("x", 129), "{" + newID() + "}"} {
 		n := b.agent("wrong")
 		n.ConversationID = wrong
 		_, err := b.Create(t.Context(), n, time.Minute, store.By{})

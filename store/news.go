@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ type AgentNews struct {
 // live, only agent and conversation are kept. NotFoundError and, where the session is closed or in another run,
 // ConflictError: nothing was changed.
 func (s *Store) NoteAgent(ctx context.Context, id string, n AgentNews) (noted hitchpost.Session, err error) {
-	if n.Conversation != "" && !isConversation(n.Conversation) {
+	if n.Conversation != "" && !hitchpost.IsConversation(n.Conversation) {
 		return noted, noConversation(n.Conversation)
 	}
 	err = s.write(ctx, "note what an agent does", func(ctx context.Context, tx *writing) error {
@@ -174,7 +173,7 @@ func alone(ctx context.Context, tx pgx.Tx, conversation, id string) error {
 	if conversation == "" {
 		return nil
 	}
-	if !isConversation(conversation) {
+	if !hitchpost.IsConversation(conversation) {
 		return noConversation(conversation)
 	}
 	if err := lockConversation(ctx, tx, conversation); err != nil {
@@ -194,11 +193,6 @@ func alone(ctx context.Context, tx pgx.Tx, conversation, id string) error {
 	return hitchpost.Errorf(hitchpost.ConflictError, "session %s runs the conversation %s", holder, conversation).
 		Hinted("attach to %s or stop it, or begin a copy of the conversation", holder).For("conversation")
 }
-
-// conversationForm is what agents' ids of conversations look like: a UUID, or another short word.
-var conversationForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-
-func isConversation(id string) bool { return conversationForm.MatchString(id) }
 
 func noConversation(id string) error {
 	return hitchpost.Errorf(hitchpost.UsageError, "%q is no id of a conversation", plain(id)).

@@ -20,7 +20,7 @@ func TestPresetHooks(t *testing.T) {
 	must(t, os.WriteFile(agent, fmt.Appendf(nil, `#!/bin/sh
 echo "up with $*"
 while read -r line; do
-	%s hook --preset mine "{\"type\":\"$line\",\"id\":\"ses_1\",\"tool\":\"sh\"}" && echo "told $line"
+	%s hook --preset mine "{\"type\":\"$line\",\"id\":\"ses:1\",\"tool\":\"sh\"}" && echo "told $line"
 done
 `, built), 0o700))
 	doc, err := json.Marshal(map[string]any{
@@ -54,6 +54,6 @@ done
 	s.killTmux()
 	s.becomes("job", "RECOVERABLE")
 	s.ok("restart", "job")
-	s.eventually("its conversation", func() bool { return strings.Contains(s.ok("capture", "job"), "up with again ses_1") })
+	s.eventually("its conversation", func() bool { return strings.Contains(s.ok("capture", "job"), "up with again ses:1") })
 	tells("idle", "WAITING_FOR_INPUT", "turn finished")
 }

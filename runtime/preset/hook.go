@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hitchpost/hitchpost"
 )
 
 // Hook is how an agent tells of itself: it calls `hitchpost hook --preset NAME`, which Words or Env of its preset have
@@ -50,8 +52,6 @@ const (
 	maxEvent = 1 << 20
 	// maxText bounds each text of News.
 	maxText = 200
-	// maxID bounds a conversation's id. One that is longer is none.
-	maxID = 128
 )
 
 // ErrNoNews says that an event is none that the preset knows. It is no failure.
@@ -119,7 +119,7 @@ func (h *Hook) read(event any) (News, error) {
 	if detail := oneLine(at(event, m.Detail)); detail != "" {
 		n.Reason = strings.TrimPrefix(n.Reason+": "+detail, ": ")
 	}
-	if !plainID(n.Conversation) {
+	if !hitchpost.IsConversation(n.Conversation) {
 		n.Conversation = ""
 	}
 	return n, nil
@@ -139,17 +139,6 @@ func at(value any, path string) string {
 	}
 	text, _ := value.(string)
 	return text
-}
-
-// plainID is whether a conversation's id can stand as a word of a command line: it is no flag and hides nothing.
-func plainID(id string) bool {
-	for i, r := range id {
-		alnum := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if !alnum && (i == 0 || !strings.ContainsRune("-_.:", r)) {
-			return false
-		}
-	}
-	return id != "" && len(id) <= maxID
 }
 
 func oneLine(text string) string {
