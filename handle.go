@@ -63,8 +63,8 @@ func reserved(h string) bool {
 // so root, the likeliest user name of all, is none; and diff is none, for it would be taken for that of a checkpoint.
 func reservedWords() []string {
 	return []string{
-		"attach", "backup", "capture", "card", "check", "checkpoint", "close", "completion", "connect", "diff", "doctor", "events",
-		"help", "history", "hook", "key", "last", "ls", "migrate", "new", "node", "note", "rename", "restart", "restore",
+		"attach", "backup", "capture", "card", "check", "checkpoint", "close", "completion", "connect", "diff", "doctor",
+		"events", "help", "history", "hook", "key", "last", "ls", "migrate", "new", "node", "note", "rename", "restart", "restore",
 		"root", "send", "serve", "service", "show", "status", "stop", "task", "version", "wait", "whoami", "worktree",
 	}
 }

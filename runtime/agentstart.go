@@ -191,7 +191,8 @@ func (s *Service) alone(ctx context.Context, session hitchpost.Session, agent hi
 		return err
 	}
 	if open := claude.OfConversation(entries, plan.Conversation); len(open) > 0 {
-		err := hitchpost.Errorf(hitchpost.ConflictError, "process %d has the conversation %s open", open[0].Pid, plan.Conversation)
+		err := hitchpost.Errorf(hitchpost.ConflictError, "process %d has the conversation %s open", open[0].Pid,
+			plan.Conversation)
 		return err.Hinted("end it first, or begin a copy of the conversation with --fork-session")
 	}
 	return nil

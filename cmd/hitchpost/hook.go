@@ -14,8 +14,8 @@ import (
 // hookTime is how long a hook may take. Claude Code holds the person's turn for as long.
 const hookTime = 1500 * time.Millisecond
 
-// hook is what Claude Code and other agents run at their events. Whatever happens, it prints nothing and succeeds in time: output would go
-// into the conversation, and a failure onto the person's screen. An event that cannot be kept is dropped.
+// hook is what Claude Code and other agents run at their events. Whatever happens, it prints nothing and succeeds in time:
+// output would go into the conversation, and a failure onto the person's screen. An event that cannot be kept is dropped.
 func hook() {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(-1) // what is read is bounded, and gone in a moment

@@ -111,10 +111,11 @@ func (s *Spool) event(name string, token func(string) (string, error), held map[
 		return drop(&d.TooLarge)
 	}
 	var f spooled
-	if json.Unmarshal(data, &f) != nil || f.Version != 1 || f.Session == "" || f.Name == "" || f.Conversation == "" && f.Name != HookOther {
+	if json.Unmarshal(data, &f) != nil || f.Version != 1 || f.Session == "" || f.Name == "" ||
+		f.Conversation == "" && f.Name != HookOther {
 		return drop(&d.Torn)
 	}
-	f.tidy()
+	tidy(&f.Event)
 	if held[f.Session] {
 		return f.Event, nil
 	}
@@ -131,7 +132,7 @@ func (s *Spool) event(name string, token func(string) (string, error), held map[
 }
 
 // tidy makes the texts of an event what Event promises. What is in the spool need not be from a hook of ours.
-func (e *Event) tidy() {
+func tidy(e *Event) {
 	for _, word := range []*string{&e.Name, &e.Conversation, &e.Source, &e.Reason, &e.Notification, &e.Tool, &e.Subagent} {
 		*word = oneWord(*word)
 	}
