@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -422,4 +423,43 @@ func hintOf(err error) string {
 		return told.Hint
 	}
 	return ""
+}
+
+// A config directory on a disk that hangs holds up neither the others' states nor their restarts, and of its own agents
+// it is told that nothing is known.
+func TestAgentsBesideADiskThatHangs(t *testing.T) {
+	t.Parallel()
+	d := newDen(t)
+	s := d.begin("job")
+	other := claudetest.NewHome(t)
+	req := d.request("stuck")
+	req.Cwd, req.Env = other.Project, append(req.Env, "HOME="+other.Dir, "CLAUDE_CONFIG_DIR="+other.Config)
+	res, err := d.Start(context.Background(), admin, req)
+	must(t, err)
+	stuck := d.waits(res.Session.ID, "ready for the first prompt")
+	d.send(stuck.ID, "@hang", "Enter")
+	d.is(stuck.ID, "at work", func(s hitchpost.Session) bool {
+		return s.Agent.StatusSource == hitchpost.FromRegistry && s.Agent.Status == "busy"
+	})
+
+	register := filepath.Join(other.Config, "sessions")
+	must(t, os.Rename(register, register+".away"))
+	must(t, syscall.Mkfifo(register, 0o600)) // to open it is to wait for who writes
+	answers := sync.OnceFunc(func() {
+		must(t, os.Rename(register, register+".fifo"))
+		must(t, os.Rename(register+".away", register))
+		f, err := os.OpenFile(register+".fifo", os.O_RDWR|syscall.O_NONBLOCK, 0)
+		must(t, err)
+		must(t, f.Close())
+	})
+	defer answers()
+	d.is(stuck.ID, "uncertain", func(s hitchpost.Session) bool {
+		return strings.Contains(s.Agent.Uncertain, "the register cannot be read; last heard at ")
+	})
+	d.prompt(s.ID, "hello")
+	d.send(s.ID, "/exit", "Enter")
+	d.becomes(s.ID, hitchpost.Stopped)
+	d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the next prompt")
+	answers()
+	d.is(stuck.ID, "certain", func(s hitchpost.Session) bool { return s.Agent.Uncertain == "" && s.Agent.Status == "busy" })
 }

@@ -16,12 +16,26 @@ type processLook struct {
 // maxParents bounds a walk to the top: a process that ends during it may give its number to another.
 const maxParents = 64
 
+// looks are the processes that were looked at in one go, each once: those of many sessions descend from the same few.
+type looks map[int]processLook
+
+func (l looks) process(pid int) (p processLook, alive bool) {
+	p, known := l[pid]
+	if !known {
+		if p, alive = lookProcess(pid); !alive {
+			return p, false
+		}
+		l[pid] = p
+	}
+	return p, true
+}
+
 // parentsOf are a parent and the processes that it descends from, nearest first, at most limit of them.
-func parentsOf(parent, limit int) []int {
+func parentsOf(parent, limit int, look func(pid int) (processLook, bool)) []int {
 	var all []int
 	for parent > 1 && len(all) < limit {
 		all = append(all, parent)
-		p, ok := lookProcess(parent)
+		p, ok := look(parent)
 		if !ok {
 			break
 		}
@@ -33,7 +47,7 @@ func parentsOf(parent, limit int) []int {
 // callersOf are the processes that called a program through a shell or without one, nearest first: of its parents, those
 // from the first on that is no shell.
 func callersOf(parent, limit int) []int {
-	all := parentsOf(parent, limit)
+	all := parentsOf(parent, limit, lookProcess)
 	for i, pid := range all {
 		if p, ok := lookProcess(pid); !ok || !slices.Contains(shells(), p.name) {
 			return all[i:]

@@ -56,7 +56,8 @@ func RegistryDir(configDir string) string { return filepath.Join(configDir, "ses
 // that is being written is read again for a moment, and left out where that does not help.
 func ReadRegistry(configDir string) ([]Entry, error) {
 	dir := RegistryDir(configDir)
-	pids, err := registered(dir)
+	seen := looks{}
+	pids, err := registered(dir, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func ReadRegistry(configDir string) ([]Entry, error) {
 		}
 		var torn []int
 		for _, pid := range pids {
-			entry, err := readEntry(dir, pid)
+			entry, err := readEntry(dir, pid, seen)
 			switch {
 			case err == nil:
 				entries = append(entries, entry)
@@ -82,7 +83,7 @@ func ReadRegistry(configDir string) ([]Entry, error) {
 }
 
 // registered are the pids that have an entry and a living process.
-func registered(dir string) ([]int, error) {
+func registered(dir string, seen looks) ([]int, error) {
 	names, err := readNames(dir, entryNames)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -97,7 +98,7 @@ func registered(dir string) ([]int, error) {
 		if !ok || err != nil || pid <= 1 || strconv.Itoa(pid) != digits {
 			continue
 		}
-		if _, alive := lookProcess(pid); alive {
+		if _, alive := seen.process(pid); alive {
 			pids = append(pids, pid)
 		}
 	}
@@ -138,20 +139,18 @@ type entryFile struct {
 	WaitingFor string          `json:"waitingFor"`
 }
 
-func readEntry(dir string, pid int) (Entry, error) {
+// readEntry reads the entry of a process that was looked at before: one that is of another since has another start.
+func readEntry(dir string, pid int, seen looks) (Entry, error) {
+	process, _ := seen.process(pid)
 	data, changed, err := readRegular(filepath.Join(dir, strconv.Itoa(pid)+".json"), entryBytes)
 	if err != nil {
 		return Entry{}, err
-	}
-	process, alive := lookProcess(pid)
-	if !alive {
-		return Entry{}, errNotAlive
 	}
 	entry, err := parseEntry(data, pid, process)
 	if entry.StatusAt.IsZero() {
 		entry.StatusAt = changed
 	}
-	entry.Parents = parentsOf(process.parent, maxParents)
+	entry.Parents = parentsOf(process.parent, maxParents, seen.process)
 	return entry, err
 }
 
