@@ -38,20 +38,39 @@ func (s *Service) told(ctx context.Context, session hitchpost.Session, r hitchpo
 // transcripts is where copies of a session's transcripts are kept.
 func (f folder) transcripts(id string) string { return filepath.Join(f.session(id), "transcripts") }
 
+// transcriptTime is how long the copy of one transcript may take.
+const transcriptTime = time.Minute
+
 // keepTranscripts copies the transcripts of sessions that are still on the list, before Claude Code removes them for
-// their age.
+// their age. Of a config directory whose disk hangs it tries one.
 func (s *Service) keepTranscripts(ctx context.Context, now time.Time) {
 	sessions, _, _ := s.board.all()
+	silent := map[string]bool{}
 	for _, session := range sessions {
 		a := session.Agent
-		if a == nil || a.Transcript == "" || session.Node != s.Node.Name || ctx.Err() != nil {
+		if session.Kind != hitchpost.Claude || a == nil || session.Node != s.Node.Name || silent[a.ConfigDir] {
 			continue
 		}
-		kept, err := claude.Keep(ctx, a.Transcript, s.folder.transcripts(session.ID), claude.CleanupDays(a.ConfigDir), now)
-		if err != nil {
+		if ctx.Err() != nil {
+			return
+		}
+		kept, err := askFor(ctx, newDisk(), transcriptTime, func() (bool, error) { return s.keepTranscript(ctx, session, now) })
+		silent[a.ConfigDir] = hitchpost.KindOf(err) == hitchpost.TimeoutError
+		if err != nil && ctx.Err() == nil {
 			s.Log.Warn("transcript not kept", "session", session.ID, "kept", kept, "err", err)
 		}
 	}
+}
+
+// keepTranscript copies one, also where nobody has looked for it yet.
+func (s *Service) keepTranscript(ctx context.Context, session hitchpost.Session, now time.Time) (kept bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, transcriptTime)
+	defer cancel()
+	path, _, err := claude.FindTranscript(ctx, session.Agent.ConfigDir, session.ConversationID)
+	if err != nil || path == "" {
+		return false, err
+	}
+	return claude.Keep(ctx, path, s.folder.transcripts(session.ID), claude.CleanupDays(session.Agent.ConfigDir), now)
 }
 
 // keptCopy adds to an error about a conversation that is gone where a copy of it is.

@@ -261,6 +261,32 @@ func TestAgentFallsSilent(t *testing.T) {
 	d.waits(s.ID, "waits for a prompt")
 }
 
+// A Restart takes the person's settings as they are now; those of the last start where they are gone.
+func TestAgentWhoseSettingsAreGone(t *testing.T) {
+	t.Parallel()
+	d := newDen(t)
+	given := filepath.Join(d.dir, "given.json")
+	must(t, os.WriteFile(given, []byte(`{"env":{"A":"first"}}`), 0o600))
+	s := d.begin("job", "--settings", given)
+	merged := func() string {
+		text, err := os.ReadFile(filepath.Join(d.dir, "sessions", s.ID, "settings.json"))
+		must(t, err)
+		return string(text)
+	}
+	must(t, os.WriteFile(given, []byte(`{"env":{"A":"second"}}`), 0o600))
+	d.lose(s.ID)
+	d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the first prompt")
+	if text := merged(); !strings.Contains(text, "second") || !strings.Contains(text, "SessionStart") {
+		t.Errorf("%s", text)
+	}
+	must(t, os.Remove(given))
+	d.lose(s.ID)
+	d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the first prompt")
+	if text := merged(); !strings.Contains(text, "second") || strings.Count(text, "SessionStart") != 1 {
+		t.Errorf("%s", text)
+	}
+}
+
 // Which conversation a session has is known from the register too, once it has told so for a while, and what was left is
 // on record until then.
 func TestAgentMovesWithoutHooks(t *testing.T) {

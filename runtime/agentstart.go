@@ -19,11 +19,15 @@ import (
 // settings is the file that an agent's program is given: the person's settings and the session's own in one.
 func (f folder) settings(id string) string { return filepath.Join(f.session(id), "settings.json") }
 
+// given is a copy of the person's own part of it.
+func (f folder) given(id string) string { return filepath.Join(f.session(id), "given-settings.json") }
+
 // agentRun is what a run of an agent has beside its program.
 type agentRun struct {
 	agent        hitchpost.Agent
 	conversation string
 	settings     []byte // of the file that the program is given; nil: none
+	given        []byte // the person's part of them; nil: none
 	token        string // that its hooks are known by
 }
 
@@ -91,7 +95,7 @@ func noClaude(err error) error {
 func (s *Service) agentFiles(ctx context.Context, session hitchpost.Session, words claude.Words, p *program) error {
 	type files struct {
 		configDir, dir, token string
-		settings              []byte
+		settings, given       []byte
 	}
 	got, err := ask(ctx, s.disk, func() (files, error) {
 		var f files
@@ -100,11 +104,10 @@ func (s *Service) agentFiles(ctx context.Context, session hitchpost.Session, wor
 		if f.configDir, err = claude.ConfigDir(p.env, session.Cwd); err != nil {
 			return f, err
 		}
-		theirs, err := claude.ReadSettings(words.Settings, session.Cwd)
-		if err != nil {
+		if f.given, err = s.givenSettings(session, words); err != nil {
 			return f, err
 		}
-		f.settings, err = claude.MergeSettings(theirs, claude.Ours{
+		f.settings, err = claude.MergeSettings(f.given, claude.Ours{
 			Hook: []string{s.Wrapper[0], HookVerb}, Version: p.agent.agent.Version, Screen: words.Screen,
 		})
 		if err != nil {
@@ -121,9 +124,27 @@ func (s *Service) agentFiles(ctx context.Context, session hitchpost.Session, wor
 	}
 	a := &p.agent.agent
 	a.ConfigDir, a.Dir, a.Screen = got.configDir, got.dir, screenOf(got.settings)
-	p.agent.settings, p.agent.token = got.settings, got.token
+	p.agent.settings, p.agent.given, p.agent.token = got.settings, got.given, got.token
 	return nil
 }
+
+// givenSettings reads the settings that the person gave. Those of a Restart may be gone, as a file in /tmp is after a
+// reboot: then it is those of the last start.
+func (s *Service) givenSettings(session hitchpost.Session, words claude.Words) ([]byte, error) {
+	now, err := claude.ReadSettings(words.Settings, session.Cwd)
+	if err == nil {
+		return now, nil
+	}
+	last, lost := durable.Read(s.folder.given(session.ID), givenLimit)
+	if lost != nil {
+		return nil, err
+	}
+	s.Log.Warn("the settings of the last start are used again", "session", session.ID, "err", err)
+	return last, nil
+}
+
+// givenLimit is more than settings can have.
+const givenLimit = 2 << 20
 
 // HookVerb is the word behind the program that makes it what an agent's hooks call.
 const HookVerb = "hook"
@@ -215,6 +236,9 @@ func (s *Service) writeAgent(id string, run *agentRun) error {
 	err := durable.Replace(s.folder.token(id), []byte(run.token))
 	if err == nil && run.settings != nil {
 		err = durable.Replace(s.folder.settings(id), run.settings)
+	}
+	if err == nil && len(run.given) > 0 {
+		err = durable.Replace(s.folder.given(id), run.given)
 	}
 	return err
 }
