@@ -172,7 +172,7 @@ func (s *Service) lookAtAgents(ctx context.Context, dirs *configDirs) {
 			continue
 		}
 		err := s.judgeAgent(ctx, session, r, dirs.of(session))
-		s.agentTrouble("what an agent does", err)
+		s.agentTrouble("the agent of "+session.ID, err)
 		if hitchpost.KindOf(err) == hitchpost.UnavailableError {
 			return
 		}
