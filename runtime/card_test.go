@@ -191,8 +191,8 @@ func TestCardChangesNothing(t *testing.T) {
 	was := r.becomes(s.ID, hitchpost.Failed)
 	r.write(filepath.Join(dir, "file"), "two\n")
 	listing := func() string {
-		out, err := exec.Command("find", dir, filepath.Join(r.dir, "sessions"), "-type", "f", "-exec", "cksum", "{}", "+").Output()
-		must(t, err)
+		// What goes while it is listed makes find fail, and the listing another.
+		out, _ := exec.Command("find", dir, filepath.Join(r.dir, "sessions"), "-type", "f", "-exec", "cksum", "{}", "+").Output()
 		lines := strings.Split(string(out), "\n")
 		slices.Sort(lines)
 		return strings.Join(lines, "\n")

@@ -27,7 +27,7 @@ func (s *Store) StartCheck(ctx context.Context, t hitchpost.Task, c hitchpost.Ch
 			plain(c.Branch), plain(c.Saw))
 		if err == nil && tag.RowsAffected() == 0 {
 			return hitchpost.Errorf(hitchpost.ConflictError, "the check is running already").
-				Hinted("wait for it, or cancel its task: `task ls --session REF --state RUNNING` names it")
+				Hinted("wait for its end, or cancel its task")
 		}
 		return err
 	}

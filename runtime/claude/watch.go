@@ -2,6 +2,7 @@ package claude
 
 import (
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -53,7 +54,11 @@ func (w *Watch) run(l *lookout) {
 		select {
 		case <-w.stop:
 			return
-		case <-l.events:
+		case e := <-l.events:
+			if l.gone(e) {
+				l.drop()
+				timer.Reset(l.pause())
+			}
 		case <-l.errors: //nolint:errcheck // a queue that ran over is a change like another
 		case <-timer.C:
 			changed = l.look()
@@ -100,6 +105,12 @@ func (l *lookout) look() bool {
 	}
 	l.watcher, l.events, l.errors = watcher, watcher.Events, watcher.Errors
 	return true
+}
+
+// gone reports whether an event says that the directory itself is gone. One that is made in its place may get its number,
+// and would be taken for it.
+func (l *lookout) gone(e fsnotify.Event) bool {
+	return filepath.Clean(e.Name) == filepath.Clean(l.dir) && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename))
 }
 
 func (l *lookout) drop() {
