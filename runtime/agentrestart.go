@@ -76,10 +76,25 @@ func (s *Service) settleAgent(ctx context.Context, session hitchpost.Session) (h
 	if session.State.Ended() {
 		_, _ = s.survivors(ctx, session.ID, false) // those that stay are told of later
 	}
-	if err := s.agents.lock(ctx); err != nil {
-		return session, err
+	if s.agents.lock(ctx) != nil {
+		return session, hitchpost.Errorf(hitchpost.UnavailableError, "what the agent of %s told last was not taken in in time",
+			session.Handle).Hinted("try again in a moment")
 	}
 	s.heedHooks(ctx)
 	s.agents.unlock()
 	return s.Store.Session(ctx, session.ID)
+}
+
+// whereItWorked is the directory in which an agent goes on: that of its conversation, though a link on the way there was
+// set to another since, or taken away.
+func (s *Service) whereItWorked(ctx context.Context, session hitchpost.Session) (string, error) {
+	if session.Kind != hitchpost.Claude || session.Agent == nil || session.Agent.Dir == "" {
+		return session.Cwd, nil
+	}
+	return ask(ctx, s.disk, func() (string, error) {
+		if claude.RealDir(session.Cwd) == session.Agent.Dir {
+			return session.Cwd, nil
+		}
+		return session.Agent.Dir, nil
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -165,77 +164,6 @@ func TestAgentTellsWhenItWaits(t *testing.T) {
 	}
 }
 
-// Which conversation a session has follows its process, also when nobody listened, and what was left is on record. A
-// Restart goes on with the last one.
-func TestAgentMovesToAnotherConversation(t *testing.T) {
-	t.Parallel()
-	d := newDen(t)
-	s := d.begin("job")
-	d.prompt(s.ID, "of the first")
-	d.down()
-	out, err := tmuxOf(d.rig, "send-keys", "-t", "=hp-"+s.ID+":", "/clear", "Enter")
-	if err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
-	eventually(t, func() bool {
-		events, err := filepath.Glob(filepath.Join(d.dir, "hooks", "*.json"))
-		return err == nil && len(events) >= 2 // SessionEnd, SessionStart
-	}, func() string { return "the hooks are not spooled" })
-	d.killTmux() // before anybody has heard
-	d.up()
-	d.becomes(s.ID, hitchpost.Recoverable)
-	moved := d.is(s.ID, "moved", func(now hitchpost.Session) bool { return now.ConversationID != s.ConversationID })
-	if f := moved.Agent.Former; len(f) != 1 || f[0].ID != s.ConversationID || f[0].How != "clear" || !f[0].Until.After(f[0].Since) {
-		t.Errorf("%+v", f)
-	}
-	again := d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the next prompt") // /clear has begun its transcript
-	if again.ConversationID != moved.ConversationID {
-		t.Errorf("restarted into %s, want %s", again.ConversationID, moved.ConversationID)
-	}
-	d.prompt(s.ID, "of the second")
-	d.lose(s.ID)
-	if got := d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the next prompt"); got.ConversationID != moved.ConversationID {
-		t.Errorf("restarted into %s, want %s", got.ConversationID, moved.ConversationID)
-	}
-	d.prompt(s.ID, "@recall")
-	d.shows(s.ID, "of the second")
-
-	d.lose(s.ID)
-	got := d.restart(s.ID, hitchpost.RestartRequest{Conversation: strings.ToUpper(s.ConversationID)}, "ready for the next prompt")
-	if got.ConversationID != s.ConversationID || len(got.Agent.Former) != 2 {
-		t.Errorf("%s, %+v", got.ConversationID, got.Agent.Former)
-	}
-	d.lose(s.ID)
-	got = d.restart(s.ID, hitchpost.RestartRequest{Fresh: true}, "ready for the first prompt")
-	if slices.Contains([]string{s.ConversationID, moved.ConversationID}, got.ConversationID) {
-		t.Errorf("not fresh: %s", got.ConversationID)
-	}
-}
-
-// What is gone is not replaced by something else without being asked for.
-func TestAgentWithoutItsTranscript(t *testing.T) {
-	t.Parallel()
-	d := newDen(t)
-	s := d.begin("job")
-	d.prompt(s.ID, "hello")
-	s = d.is(s.ID, "its transcript", func(s hitchpost.Session) bool { return s.Agent.LastPrompt == "hello" })
-	d.lose(s.ID)
-	must(t, os.Remove(s.Agent.Transcript))
-	_, err := d.Restart(context.Background(), admin, s.ID, hitchpost.RestartRequest{})
-	kind(t, err, hitchpost.ConflictError)
-	if hint := hintOf(err); !strings.Contains(err.Error(), s.ConversationID) || !strings.Contains(hint, "--fresh") {
-		t.Errorf("%v: %s", err, hint)
-	}
-	_, err = d.Restart(context.Background(), admin, s.ID, hitchpost.RestartRequest{Conversation: uuid.NewString()})
-	kind(t, err, hitchpost.NotFoundError)
-	if now := d.becomes(s.ID, hitchpost.Recoverable); now.Restarts != 0 || now.ConversationID != s.ConversationID {
-		t.Errorf("%+v", now)
-	}
-	must(t, os.RemoveAll(d.home.Project))
-	_, err = d.Restart(context.Background(), admin, s.ID, hitchpost.RestartRequest{Fresh: true})
-	kind(t, err, hitchpost.UsageError) // no directory
-}
-
 // Where neither hooks nor the register tell anything any more, the state stays as it was, and is shown as uncertain.
 func TestAgentFallsSilent(t *testing.T) {
 	t.Parallel()
@@ -261,32 +189,6 @@ func TestAgentFallsSilent(t *testing.T) {
 	d.waits(s.ID, "waits for a prompt")
 }
 
-// A Restart takes the person's settings as they are now; those of the last start where they are gone.
-func TestAgentWhoseSettingsAreGone(t *testing.T) {
-	t.Parallel()
-	d := newDen(t)
-	given := filepath.Join(d.dir, "given.json")
-	must(t, os.WriteFile(given, []byte(`{"env":{"A":"first"}}`), 0o600))
-	s := d.begin("job", "--settings", given)
-	merged := func() string {
-		text, err := os.ReadFile(filepath.Join(d.dir, "sessions", s.ID, "settings.json"))
-		must(t, err)
-		return string(text)
-	}
-	must(t, os.WriteFile(given, []byte(`{"env":{"A":"second"}}`), 0o600))
-	d.lose(s.ID)
-	d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the first prompt")
-	if text := merged(); !strings.Contains(text, "second") || !strings.Contains(text, "SessionStart") {
-		t.Errorf("%s", text)
-	}
-	must(t, os.Remove(given))
-	d.lose(s.ID)
-	d.restart(s.ID, hitchpost.RestartRequest{}, "ready for the first prompt")
-	if text := merged(); !strings.Contains(text, "second") || strings.Count(text, "SessionStart") != 1 {
-		t.Errorf("%s", text)
-	}
-}
-
 // Which conversation a session has is known from the register too, once it has told so for a while, and what was left is
 // on record until then.
 func TestAgentMovesWithoutHooks(t *testing.T) {
@@ -302,43 +204,6 @@ func TestAgentMovesWithoutHooks(t *testing.T) {
 	if f := moved.Agent.Former; len(f) != 1 || f[0].ID != s.ConversationID || f[0].How != "changed" || f[0].Until.Before(left) {
 		t.Errorf("%+v, left at %v", f, left)
 	}
-}
-
-// Two processes never have one conversation: whoever is second is told who has it.
-func TestAgentAloneInItsConversation(t *testing.T) {
-	t.Parallel()
-	d := newDen(t)
-	s := d.begin("job")
-	d.prompt(s.ID, "hello")
-	_, err := d.Start(context.Background(), admin, d.request("other", "--resume", s.ConversationID))
-	kind(t, err, hitchpost.ConflictError)
-	if !strings.Contains(err.Error(), "session job runs") || !strings.Contains(hintOf(err), "--fork-session") {
-		t.Errorf("%v: %s", err, hintOf(err))
-	}
-	ask := d.request("copy", "--resume", s.ConversationID, "--fork-session")
-	ask.Force = true // beside the other in one tree
-	res, err := d.Start(context.Background(), admin, ask)
-	must(t, err)
-	copied := d.waits(res.Session.ID, "ready for the next prompt")
-	if copied.ConversationID == s.ConversationID {
-		t.Error("a copy with the same id")
-	}
-	d.prompt(copied.ID, "@recall")
-	d.shows(copied.ID, "hello")
-
-	d.lose(s.ID, copied.ID)
-	errs := make(chan error, 2)
-	for range 2 {
-		go func() {
-			_, err := d.Restart(context.Background(), admin, s.ID, hitchpost.RestartRequest{})
-			errs <- err
-		}()
-	}
-	first, second := <-errs, <-errs
-	if (first == nil) == (second == nil) {
-		t.Errorf("%v, %v", first, second)
-	}
-	d.waits(s.ID, "ready for the next prompt")
 }
 
 // Without hooks the register alone tells, and that is said.

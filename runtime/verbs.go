@@ -111,6 +111,9 @@ func (s *Service) nextRun(
 		err = restartable(session)
 	}
 	if err == nil {
+		session.Cwd, err = s.whereItWorked(ctx, session)
+	}
+	if err == nil {
 		session.Cwd, err = s.place(ctx, session)
 	}
 	if err != nil {
