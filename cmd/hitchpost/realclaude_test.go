@@ -205,12 +205,15 @@ func (c *claudeStack) is(ref, what string, ok func(talk) bool) talk {
 	return now
 }
 
-// waits waits until a session waits for a person, for the reason given, and is sure of it.
+// waits waits until a session waits for a person, for the reason given, and is sure of it. Where that is a prompt, it is up
+// once the register tells so: what is typed after the hook and before that may be lost.
 func (c *claudeStack) waits(ref, reason string) talk {
 	c.t.Helper()
 	c.become(ref, "WAITING_FOR_INPUT")
+	prompt := strings.HasPrefix(reason, "ready for the ")
 	return c.is(ref, "waits: "+reason, func(now talk) bool {
-		return now.State == "WAITING_FOR_INPUT" && now.Reason == reason && now.Agent.Uncertain == nil
+		return now.State == "WAITING_FOR_INPUT" && now.Reason == reason && now.Agent.Uncertain == nil &&
+			(!prompt || now.Agent.StatusSource == "registry")
 	})
 }
 
