@@ -49,7 +49,7 @@ func (s *Service) Send(
 		return hitchpost.SendResult{}, s.untyped(session, err)
 	}
 	// A client that leaves meanwhile does not stop it half-way.
-	err = s.Tmux.Type(context.WithoutCancel(ctx), before.Pane, tmux.Typing{Text: r.Text, Keys: r.Keys})
+	err = s.typeInto(context.WithoutCancel(ctx), session, before, r)
 	if err != nil && hitchpost.KindOf(err) != hitchpost.UnconfirmedError {
 		return hitchpost.SendResult{}, s.untyped(session, err)
 	}

@@ -106,7 +106,7 @@ func split(arrived string, pasting bool, keys chan<- key) bool {
 		if pasting {
 			text, rest, ended := strings.Cut(arrived, end)
 			keys <- key{text: strings.ReplaceAll(text, "\r", "\n")}
-			arrived, pasting = rest, !ended
+			arrived, pasting = strings.TrimPrefix(rest, "\r"), !ended // an Enter that comes with a paste is lost
 			continue
 		}
 		if rest, ok := strings.CutPrefix(arrived, begin); ok {
