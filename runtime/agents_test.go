@@ -93,14 +93,15 @@ func (d *den) works(id string) hitchpost.Session {
 	return d.is(id, "at work", func(s hitchpost.Session) bool { return s.State == hitchpost.Detached && s.Agent.Status == "busy" })
 }
 
-// prompt types a prompt and waits until its turn is over.
+// prompt types a prompt and waits until its turn is over, which the hook tells of before the program takes the next line.
 func (d *den) prompt(id, text string) hitchpost.Session {
 	d.t.Helper()
 	was, err := d.Show(context.Background(), admin, id)
 	must(d.t, err)
 	d.send(id, text, "Enter")
 	return d.is(id, "another turn finished", func(s hitchpost.Session) bool {
-		return s.State == hitchpost.WaitingForInput && s.StateReason == "turn finished" && s.StateSince.After(was.StateSince)
+		return s.State == hitchpost.WaitingForInput && s.StateReason == "turn finished" && s.StateSince.After(was.StateSince) &&
+			s.Agent.StatusSource == hitchpost.FromRegistry
 	})
 }
 
