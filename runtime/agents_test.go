@@ -68,7 +68,7 @@ func (d *den) is(id, what string, ok func(hitchpost.Session) bool) hitchpost.Ses
 		return err == nil && ok(s)
 	}, func() string {
 		text, _ := d.captured(admin, id, hitchpost.CaptureRequest{})
-		return fmt.Sprintf("want %s; %s is %s (%s) by %s, agent %+v\n%s", what, s.Handle, s.State, s.StateReason, s.StateSource, s.Agent, text)
+		return fmt.Sprintf("want %s; %s is %s (%s) by %s since %v, agent %+v\n%s", what, s.Handle, s.State, s.StateReason, s.StateSource, s.StateSince, s.Agent, text)
 	})
 	return s
 }
@@ -99,7 +99,7 @@ func (d *den) prompt(id, text string) hitchpost.Session {
 	was, err := d.Show(context.Background(), admin, id)
 	must(d.t, err)
 	d.send(id, text, "Enter")
-	return d.is(id, "another turn finished", func(s hitchpost.Session) bool {
+	return d.is(id, fmt.Sprintf("another turn finished since %v", was.StateSince), func(s hitchpost.Session) bool {
 		return s.State == hitchpost.WaitingForInput && s.StateReason == "turn finished" && s.StateSince.After(was.StateSince) &&
 			s.Agent.StatusSource == hitchpost.FromRegistry
 	})
@@ -132,8 +132,16 @@ func TestAgentTellsWhenItWaits(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	first := d.prompt(s.ID, "hello")
+	for i := range 3 { // who sends and then waits is not told of the wait before
+		d.send(s.ID, fmt.Sprintf("@slow %d", i+2), "Enter")
+		next, err := d.Wait(context.Background(), admin, s.ID, hitchpost.WaitRequest{Timeout: waitLimit})
+		if err != nil || !next.StateSince.After(first.StateSince) {
+			t.Errorf("waits since %v, before since %v, %v", next.StateSince, first.StateSince, err)
+		}
+		first = next
+	}
 	d.is(s.ID, "what was said", func(s hitchpost.Session) bool {
-		return s.Agent.LastPrompt == "hello" && strings.Contains(s.Agent.LastAnswer, "hello") && s.Agent.TokensOut > 0
+		return s.Agent.LastPrompt == "@slow 4" && s.Agent.LastAnswer != "" && s.Agent.TokensOut > 0
 	})
 
 	d.send(s.ID, `@tool Bash {"command":"cat gate","description":"x"}`, "Enter")

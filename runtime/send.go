@@ -58,6 +58,7 @@ func (s *Service) Send(
 		return hitchpost.SendResult{}, err
 	}
 	seen := s.watchSent(ctx, session, sight{before: before, tail: tailOf(r.Text)})
+	s.awaitAnswered(ctx, session, r)
 	return hitchpost.SendResult{Session: session, Seen: seen}, nil
 }
 

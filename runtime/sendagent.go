@@ -28,3 +28,19 @@ func (s *Service) typeInto(ctx context.Context, session hitchpost.Session, befor
 	}
 	return nil
 }
+
+// answerTime is how long Send stays until a waiting agent is seen to go on. Its hook takes a few hundred milliseconds.
+const answerTime = 2 * time.Second
+
+// awaitAnswered stays until an agent that waited is known to have taken up what was sent to it: who then waits for the
+// agent to need a person again must not be told of the old wait. Not every key makes it go on.
+func (s *Service) awaitAnswered(ctx context.Context, session hitchpost.Session, r hitchpost.SendRequest) {
+	if session.Agent == nil || session.State != hitchpost.WaitingForInput || len(r.Keys) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, _ = s.await(ctx, session, func(now hitchpost.Session) bool {
+		return now.State != hitchpost.WaitingForInput || now.StateSince.After(session.StateSince)
+	})
+}

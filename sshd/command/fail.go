@@ -138,7 +138,7 @@ type errorView struct {
 	Code     hitchpost.ErrorKind `json:"code"`
 	Message  string              `json:"message"`
 	Hint     *string             `json:"hint"`
-	InTheWay []obstacleView      `json:"in_the_way"`
+	InTheWay []obstacleView      `json:"in_the_way,omitempty"`
 }
 
 func usage(format string, args ...any) *hitchpost.Error {

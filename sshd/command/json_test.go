@@ -214,7 +214,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.errors), &got); err != nil {
 			t.Fatalf("%s: %v: %q", line, err, r.errors)
 		}
-		document := map[string]any{"error": map[string]any{"code": want[0], "message": want[1], "hint": hint, "in_the_way": nil}}
+		document := map[string]any{"error": map[string]any{"code": want[0], "message": want[1], "hint": hint}}
 		if diff := cmp.Diff(any(document), got); diff != "" || r.out != "" || r.status == 0 {
 			t.Errorf("%s: %d %q (-want +got)\n%s", line, r.status, r.out, diff)
 		}

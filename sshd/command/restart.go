@@ -112,7 +112,8 @@ func (c *call) restart(cmd *cobra.Command, ref string, r hitchpost.RestartReques
 	return c.Service.Restart(cmd.Context(), c.Actor, ref, r)
 }
 
-// restartFailures is after how many failures in a row a restart of many stops: what fails so often fails for all.
+// restartFailures is after how many failures in a row a restart of many stops: what fails so often fails for all. What a
+// safeguard refuses is no failure of that kind: it is about one session.
 const restartFailures = 3
 
 // restartAll restarts one session after the other and sees each live before it goes on. What was restarted is printed
@@ -138,7 +139,10 @@ func (c *call) restartAll(cmd *cobra.Command, states []hitchpost.State, r hitchp
 			err = c.seenUp(result)
 		}
 		if err != nil {
-			errs, inARow = append(errs, fmt.Errorf("%s: %w", sessions[0].Handle, err)), inARow+1
+			errs = append(errs, fmt.Errorf("%s: %w", sessions[0].Handle, err))
+			if !hitchpost.Forcible(err) {
+				inARow++
+			}
 			continue
 		}
 		up, inARow = append(up, result.Session), 0
