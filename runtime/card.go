@@ -13,7 +13,7 @@ const (
 	// cardTime is how long a card waits for its parts in all; each has a limit of its own.
 	cardTime = 4 * time.Second
 	// cardProcesses is how long the look at the processes of the machine may take.
-	cardProcesses = time.Second
+	cardProcesses = 2 * time.Second
 	// cardGit is how long git may take. It is a little less than what is waited for it, so that what it found until then
 	// is told.
 	cardGit = 1800 * time.Millisecond
