@@ -115,6 +115,20 @@ func (o *observed) answer(key string) {
 	o.keys(key)
 }
 
+// dialog waits for a dialog and answers it, again where it took no key yet, until the next reason is there.
+func (o *observed) dialog(asked, key, next string) {
+	o.t.Helper()
+	o.until(asked)
+	again := time.Now()
+	o.await(next, func(v claude.Verdict) bool {
+		if v.Reason == asked && !time.Now().Before(again) {
+			o.answer(key)
+			again = time.Now().Add(5 * time.Second)
+		}
+		return v.Reason == next
+	})
+}
+
 // forever is a command that runs until it is ended or Claude Code is gone, which leaves its tools behind when it is killed.
 func (o *observed) forever(file string) string {
 	return fmt.Sprintf("tail --pid=%d -f %s", o.p.Pid(), file)
@@ -145,22 +159,16 @@ func TestRealClaudeIsJudged(t *testing.T) {
 			})
 
 			o.paste(`@tool Bash {"command":"touch made; ` + o.forever("made") + `","description":"d"}`)
-			o.until("permission: Bash")
-			o.answer("\r") // yes
-			o.until("works")
+			o.dialog("permission: Bash", "\r", "works")
 			o.answer(escape)
 			o.until("turn interrupted")
 
 			o.paste(`@tool Bash {"command":"touch other; ` + o.forever("other") + `","description":"d"}`)
-			o.until("permission: Bash")
-			o.answer(escape)
-			o.until("turn interrupted")
+			o.dialog("permission: Bash", escape, "turn interrupted")
 
 			// Another Claude Code that this one starts, here with the same settings, calls the hook with the same environment.
 			o.paste(`@tool Bash {"command":"` + o.program + ` --settings ` + o.settings + ` -p '@say inner'","description":"d"}`)
-			o.until("permission: Bash")
-			o.answer("\r")
-			o.until("turn finished")
+			o.dialog("permission: Bash", "\r", "turn finished")
 			strangers := 0
 			for _, e := range o.events {
 				if own := e.From(o.entry.Pid); own != (e.Conversation == conversation) {
@@ -186,9 +194,7 @@ func TestRealClaudeIsJudged(t *testing.T) {
 
 			o.paste(`@tool AskUserQuestion {"questions":[{"question":"Which colour?","header":"c","multiSelect":false,` +
 				`"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}`)
-			o.until("question: Which colour?")
-			o.answer(escape)
-			o.until("turn interrupted")
+			o.dialog("question: Which colour?", escape, "turn interrupted")
 
 			o.keys(clearLine)
 			o.paste(`@tool Bash {"command":"` + o.forever("made") + `","description":"d","run_in_background":true}`)
