@@ -90,11 +90,14 @@ func (s *Service) heedHook(ctx context.Context, e claude.Event) error {
 		if err := s.moveConversation(ctx, session, e); err != nil {
 			return err
 		}
-		seen.differ, seen.asked = time.Time{}, time.Time{}
+		seen.differ, seen.asked, seen.answer = time.Time{}, time.Time{}, ""
 	}
 	if next := seen.hooks.With(e); next != seen.hooks {
 		seen.hooks, seen.worked = next, seen.worked || next.Phase == claude.PhaseWorking
 		s.agentTrouble("what hooks told is not kept", s.keepHeard(session, next))
+	}
+	if e.Name == claude.HookStop {
+		seen.answer, seen.said = e.Message, time.Now()
 	}
 	if e.Name == claude.HookStop || e.Name == claude.HookUserPromptSubmit {
 		seen.due = time.Now().Add(factsLag)

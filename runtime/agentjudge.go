@@ -45,6 +45,9 @@ func (s *Service) judgeAgent(ctx context.Context, session hitchpost.Session, r r
 		dir.ask(session)
 	}
 	s.agentTrouble("the transcript of "+session.ID, dir.tell(session, &agent))
+	if seen.answer != "" && now.Sub(seen.said) < factsEvery {
+		agent.LastAnswer = seen.answer
+	}
 	n.Agent = agent
 	if isNews(session, n) {
 		if err := s.noteAgent(ctx, session, n); err != nil {
@@ -100,7 +103,7 @@ func (s *Service) followRegister(
 		Since: seen.differ,
 	})
 	if err == nil {
-		seen.differ, seen.asked = time.Time{}, time.Time{}
+		seen.differ, seen.asked, seen.answer = time.Time{}, time.Time{}, ""
 		s.agents.look()
 	}
 	return true, err

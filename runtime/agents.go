@@ -40,6 +40,8 @@ type agentSeen struct {
 	differ time.Time // since when the register names another conversation; zero: it does not
 	asked  time.Time // when the transcript was asked for facts last
 	due    time.Time // until when it is asked again and again: something ended that it is about to tell of
+	answer string    // the last answer by a hook, which is sooner than the transcript
+	said   time.Time // when that was heard
 }
 
 func newAgentBook() *agentBook {

@@ -138,6 +138,9 @@ func TestAgentTellsWhenItWaits(t *testing.T) {
 		if err != nil || !next.StateSince.After(first.StateSince) {
 			t.Errorf("waits since %v, before since %v, %v", next.StateSince, first.StateSince, err)
 		}
+		if next.Agent.Hooks != hitchpost.HooksSeen || !strings.HasSuffix(next.Agent.LastAnswer, fmt.Sprintf("word%d", i+2)) {
+			t.Errorf("the last answer is %q", next.Agent.LastAnswer)
+		}
 		first = next
 	}
 	d.is(s.ID, "what was said", func(s hitchpost.Session) bool {
