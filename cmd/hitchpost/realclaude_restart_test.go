@@ -217,12 +217,18 @@ func (c *claudeStack) lose(ref string) {
 	c.eventually("its process ends", func() bool { return !alive(pid) })
 }
 
-// written waits until an answer is in the transcript, which comes after it is on the screen.
+// written waits until a text is in a message of the transcript, which comes after it is on the screen.
 func (c *claudeStack) written(conversation, text string) {
 	c.t.Helper()
 	c.eventually(text+" is written down", func() bool {
-		all, err := os.ReadFile(c.transcript(conversation))
-		return err == nil && strings.Contains(string(all), text)
+		all, _ := os.ReadFile(c.transcript(conversation))
+		for line := range strings.Lines(string(all)) {
+			var l struct{ Type string } // whole requests are written down too, and before their messages
+			if json.Unmarshal([]byte(line), &l) == nil && (l.Type == "user" || l.Type == "assistant") && strings.Contains(line, text) {
+				return true
+			}
+		}
+		return false
 	})
 }
 
