@@ -64,8 +64,9 @@ func reserved(h string) bool {
 func reservedWords() []string {
 	return []string{
 		"attach", "backup", "capture", "card", "check", "checkpoint", "close", "completion", "connect", "diff", "doctor",
-		"events", "help", "history", "hook", "key", "last", "ls", "migrate", "new", "node", "note", "rename", "restart", "restore",
-		"root", "send", "serve", "service", "show", "status", "stop", "task", "version", "wait", "whoami", "worktree",
+		"events", "help", "history", "hook", "key", "last", "ls", "migrate", "new", "node", "note", "rename", "restart",
+		"restore", "root", "send", "serve", "service", "show", "status", "stop", "task", "version", "wait", "whoami",
+		"worktree",
 	}
 }
 
