@@ -278,8 +278,8 @@ func TestEventsFollowedThroughAnOutage(t *testing.T) {
 	s.up()
 	follow := s.script("", "events", "--follow", "--json", "--since", "1h")
 	one := s.script("", "events", "--follow", "job", "--json")
+	_ = one.left() // there is no such session yet
 	s.counter("job")
-	_ = one.left() // there was no such session yet
 	one = s.script("", "events", "job", "--follow", "--json", "--since", "1h")
 	one.sees(`"event":"started"`)
 	open := s.open(80, 24, "attach", "job")
