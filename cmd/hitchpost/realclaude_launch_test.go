@@ -99,10 +99,15 @@ func (c *claudeStack) fillsScreen(ref string) {
 	}
 }
 
-// inHistory fails unless `history` has what fillsScreen said, once and in order, and something else.
+// inHistory waits until `history` has what fillsScreen said, and fails unless it is there once and in order, behind
+// something else. A transcript is written after the turn.
 func (c *claudeStack) inHistory(ref, also string) {
 	c.t.Helper()
-	history := c.ok("history", ref)
+	var history string
+	c.looks("the history is whole", func() bool {
+		history = c.ok("history", ref)
+		return strings.Contains(history, "@say line 7 of it")
+	}, func() string { return history })
 	last := strings.Index(history, also)
 	for i := range 8 {
 		said := fmt.Sprintf("@say line %d of it", i)

@@ -221,7 +221,7 @@ func (c *claudeStack) lose(ref string) {
 func (c *claudeStack) written(conversation, text string) {
 	c.t.Helper()
 	c.eventually(text+" is written down", func() bool {
-		all, _ := os.ReadFile(c.transcript(conversation))
+		all, _ := os.ReadFile(c.transcript(conversation)) // it may not be there yet
 		for line := range strings.Lines(string(all)) {
 			var l struct{ Type string } // whole requests are written down too, and before their messages
 			if json.Unmarshal([]byte(line), &l) == nil && (l.Type == "user" || l.Type == "assistant") && strings.Contains(line, text) {
