@@ -41,6 +41,7 @@ type checkpointer struct {
 // keptFiles is what is known of a session's files.
 type keptFiles struct {
 	state hitchpost.State // as last seen
+	since time.Time       // since when it was so; a wait that ended and began anew between two looks is another one
 	agent bool
 	run   int
 
@@ -96,8 +97,9 @@ func (c *checkpointer) due(sessions []hitchpost.Session, now time.Time) map[stri
 		}
 		if k.run != session.Restarts {
 			k.run, k.agent, k.state = session.Restarts, c.s.agentIn(session) != "", cmp.Or(was, session.State)
+			k.since = time.Time{}
 		}
-		why := k.turned(session.State)
+		why := k.turned(session.State, session.StateSince)
 		if why == "" && session.State.Live() && now.Sub(k.looked) >= keepEvery &&
 			(k.fault == "" || now.Sub(k.tried) >= keepAnyway) {
 			k.looked = now
@@ -116,11 +118,11 @@ func (c *checkpointer) due(sessions []hitchpost.Session, now time.Time) map[stri
 }
 
 // turned takes the state that a session has now, and tells why its files should be kept because of that.
-func (k *keptFiles) turned(now hitchpost.State) (why string) {
-	was := k.state
-	k.state = now
+func (k *keptFiles) turned(now hitchpost.State, since time.Time) (why string) {
+	was, same := k.state, k.state == now && (k.since.IsZero() || k.since.Equal(since))
+	k.state, k.since = now, since
 	switch {
-	case !k.agent || was == now:
+	case !k.agent || same:
 		return ""
 	case now == hitchpost.WaitingForInput:
 		return "its agent waits"

@@ -85,7 +85,9 @@ func newRigOn(t testing.TB, url string) *rig {
 	dir, err := os.MkdirTemp("", "hp-")
 	must(t, err)
 	r := &rig{t: t, dir: dir, url: url}
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	t.Cleanup(func() { // what tmux started may write down how it ended meanwhile
+		eventually(t, func() bool { return os.RemoveAll(dir) == nil }, func() string { return dir + " does not go" })
+	})
 	t.Cleanup(r.nobodyLeft)
 	r.up()
 	t.Cleanup(func() {
