@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +24,7 @@ func TestRealClaudeIdentity(t *testing.T) {
 		c.asks("api", "@say of the first", "of the first")
 
 		c.types("api", "/clear")
-		second := c.moves("api", first+" clear")
+		second := c.moves("api", first+" clear").Conversation
 		c.waits("api", "ready for the first prompt")
 		c.asks("api", "@say of the second", "of the second")
 		if asked := c.api.Asked(t, "@say of the second"); asked.Session != second {
@@ -42,29 +43,27 @@ func TestRealClaudeIdentity(t *testing.T) {
 		}
 
 		c.types("api", "/resume "+first)
-		if got := c.moves("api", first+" clear, "+second+" resume"); got != first {
-			t.Errorf("%s, want %s", got, first)
+		if now := c.moves("api", first+" clear", second+" resume"); now.Conversation != first {
+			t.Errorf("%+v", now)
 		}
 		c.waits("api", "ready for the next prompt")
 		c.asks("api", "@recall", "recall: @say of the first | @recall")
 
 		c.types("api", "/branch")
-		third := c.moves("api", "")
-		now := c.talk("api")
-		if third == first || !strings.HasPrefix(now.former(), first+" clear, "+second+" resume, "+first+" ") {
+		now := c.moves("api", first+" clear", second+" resume", first+" ")
+		if now.Conversation == first {
 			t.Errorf("after /branch: %+v", now)
 		}
-		c.child(third)
+		c.child(now.Conversation)
 	})
 }
 
-// moves waits until a session has another conversation and the chain of former ones is as given, and returns its id.
-func (c *claudeStack) moves(ref, former string) string {
+// moves waits until a session has left conversations as given, each as "ID how" or the beginning of that.
+func (c *claudeStack) moves(ref string, former ...string) talk {
 	c.t.Helper()
-	was := c.talk(ref)
-	return c.is(ref, "has another conversation", func(now talk) bool {
-		return former != "" && now.former() == former || former == "" && len(now.Agent.Former) > len(was.Agent.Former)
-	}).Conversation
+	return c.is(ref, "has left "+strings.Join(former, ", "), func(now talk) bool {
+		return slices.EqualFunc(strings.Split(now.former(), ", "), former, strings.HasPrefix)
+	})
 }
 
 // child has the session api run a Claude Code of its own, with the session's environment and hooks: neither its
