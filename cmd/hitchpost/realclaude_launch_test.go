@@ -42,10 +42,11 @@ func TestRealClaudeLaunch(t *testing.T) {
 			t.Error("nothing has left the screen")
 		}
 		c.inHistory("api", "@say first")
-		now := c.is("api", "tells of its conversation", func(now talk) bool { return now.Agent.LastAnswer == "line 7 of it" })
+		c.written(began.Conversation, `"line 7 of it`)
+		now := c.is("api", "tells of its conversation", func(now talk) bool { return now.Agent.LastPrompt == "@say line 7 of it" })
 		a := now.Agent
 		if now.Conversation != began.Conversation || a.Transcript != c.transcript(now.Conversation) || len(a.Former) != 0 ||
-			a.LastPrompt != "@say line 7 of it" || a.Title == "" || a.Tokens == nil || a.Tokens.Context == 0 {
+			a.LastAnswer != "line 7 of it" || a.Title == "" || a.Tokens == nil || a.Tokens.Context == 0 {
 			t.Errorf("%+v", now)
 		}
 

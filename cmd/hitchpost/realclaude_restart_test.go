@@ -125,7 +125,7 @@ func TestRealClaudeRestartChoices(t *testing.T) {
 		t := c.t
 		first := c.begin("api").Conversation
 		c.asks("api", "@say of the first", "of the first")
-		c.is("api", "tells of its conversation", func(now talk) bool { return now.Agent.LastAnswer != "" })
+		c.written(first, `"of the first`)
 		c.lose("api")
 
 		path := c.transcript(first)
@@ -146,6 +146,7 @@ func TestRealClaudeRestartChoices(t *testing.T) {
 			t.Errorf("%+v", now)
 		}
 		c.asks("api", "@say of the second", "of the second")
+		c.written(second, `"of the second`)
 		c.lose("api")
 		must(t, os.Rename(path+".away", path))
 		c.ok("restart", "api", "--conversation", first)
